@@ -3,8 +3,9 @@
 # ASSERTION: of 2,000 threads that sleep 100 ms again and again, more than a
 # pass over all threads can walk, each has wall-clock samples that add up to the
 # same time, and those of the first and the last have as many samples.  A thread
-# that begins between two passes has them, too.  Of a cgroup all threads have
-# samples, and no others.  The reason is the call that sleeps.
+# that begins between two passes has them, too, and so has the first thread of
+# an awaited program.  Of a cgroup all threads have samples, and no others.  The
+# reason is the call that sleeps.
 #
 # Easy to get wrong: a pass in the order of pids has always time for the first;
 # a pass that looks only at threads which it knows.
@@ -43,6 +44,32 @@ longest = max(whole.values())
 assert all(whole[t] > longest / 3 for t in tids), min(whole.values())
 END
 ok "each of 2,000 threads has samples"
+
+cp "$work/idle_threads" awaited || fail "no copy"
+record_begin -e wall -o w.dtp --wait-for awaited
+./awaited 1 1 10 >ready &
+pids=$!
+kill_at_end "$pids"
+await "threads" grep -q ready ready
+sleep 1
+kill "$pids"
+record_wait 0
+"$DTPROF" script --json w.dtp >samples || fail "no script"
+py "$pids" <<'END'
+import collections
+import json
+import sys
+
+whole = collections.Counter()
+for s in map(json.loads, open("samples")):
+    if s["type"] == "sample":
+        whole[s["tid"]] += s["weight"]
+print(whole)
+assert len(whole) == 3
+assert whole[int(sys.argv[1])] > max(whole.values()) / 2
+END
+pids=
+ok "of an awaited program the first thread has its time"
 
 cgroups=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
 group=$cgroups/dtprof-test.$$

@@ -49,7 +49,7 @@ struct prof_wall {
 	size_t		 wl_bytes;
 	uint64_t	 wl_round;	/* of forgetting records ... */
 	uint64_t	 wl_round_ns;	/* ... and when it was */
-	uint64_t	 wl_begun_ns;	/* co_begun_ns at the last pass */
+	uint64_t	 wl_begun_ns;	/* targets_begun at the last pass */
 	uint64_t	 wl_missing;	/* samples whose record is not kept */
 	uint8_t		 wl_again[DTP_MAX_RECORD];
 };
@@ -185,16 +185,25 @@ tasks_count(void)
 	return (n);
 }
 
+/* As dtp_targets_begun in sys/filter.bpf.h. */
+static uint64_t
+targets_begun(const struct dtp_control *control)
+{
+	return (control->co_awaited_ns > control->co_begun_ns ?
+	    control->co_awaited_ns : control->co_begun_ns);
+}
+
 /*
  * Only the threads that a scan finds changed, if that costs less; 1: all
  * threads are to be looked at.  The first pass is over all, as nothing is
- * known yet, and so are those of a cgroup, to which threads may be moved.  In a
- * PID namespace an iterator takes other numbers than a scan finds.
+ * known yet; so is the first one after an awaited exec, which the fork before
+ * did not make known; and so are those of a cgroup, to which threads may be
+ * moved.  In a PID namespace an iterator takes other numbers than a scan finds.
  */
 static int
 threads_changed(struct prof_bpf *bpf, const struct prof_event *event)
 {
-	const uint64_t begun_ns = bpf->bp_control->co_begun_ns;
+	const uint64_t begun_ns = targets_begun(bpf->bp_control);
 	struct dtp_wall pass;
 
 	if (bpf->bp_wall->wl_begun_ns != begun_ns ||
