@@ -214,13 +214,16 @@ seen_take(__u32 *at)
 	return (0);
 }
 
+/* Unless another CPU has dropped it, and it has the next task already. */
 DTP_INLINE void
-seen_drop(struct seen *seen)
+seen_drop(struct seen *seen, __u64 word)
 {
-	__u64 word = DTP_XCHG(&seen->sn_task, 0ULL);
-	__u32 *slot = bpf_map_lookup_elem(&seen_at, &word);
+	__u32 *slot;
 	__u32 at;
 
+	if (DTP_CAS(&seen->sn_task, word, 0ULL) != word)
+		return;
+	slot = bpf_map_lookup_elem(&seen_at, &word);
 	if (slot == NULL)
 		return;
 	at = *slot;
@@ -264,7 +267,7 @@ seen_find(const struct task_struct *task, const struct now *now)
 
 	if (seen != NULL && (how == 0 || seen->sn_start_ns !=
 	    task->start_time)) {
-		seen_drop(seen);
+		seen_drop(seen, word);
 		seen = NULL;
 	}
 	if (task->exit_state != 0 || task->start_time > now->nw_ns ||
@@ -273,7 +276,7 @@ seen_find(const struct task_struct *task, const struct now *now)
 	if (seen == NULL)
 		seen = seen_add(word, task);
 	if (seen == NULL) {
-		now->nw_wall->wl_unkept++;
+		DTP_FETCH_ADD(&now->nw_wall->wl_unkept, 1);
 		return (NULL);
 	}
 	if (seen->sn_begun_ns != now->nw_begun_ns) {
@@ -494,9 +497,9 @@ scan_one(__u32 n, struct now *now)
 	__u64 start_ns = 0, nth;
 	__u32 tid = 0;
 
-	if (seen == NULL || seen->sn_task == 0)
+	task = seen == NULL ? NULL : (const void *)DTP_LOAD(&seen->sn_task);
+	if (task == NULL)
 		return (0);
-	task = (const void *)seen->sn_task;
 	if (seen->sn_begun_ns == now->nw_begun_ns && is_same(seen, task)) {
 		same_count(seen, now);
 		if (!same_is_due(seen, now))
@@ -504,7 +507,7 @@ scan_one(__u32 n, struct now *now)
 	}
 	DTP_READ(&start_ns, &task->start_time);
 	if (start_ns != seen->sn_start_ns) {
-		seen_drop(seen);
+		seen_drop(seen, (__u64)task);
 		return (0);
 	}
 	/* An exec may have changed it. */
@@ -537,11 +540,10 @@ on_wall_fork(struct bpf_raw_tracepoint_args *ctx)
 
 	/* Of a task that had its memory, and whose end was missed. */
 	if (old != NULL)
-		seen_drop(old);
+		seen_drop(old, ctx->args[1]);
 	if (now_read(&now) && now.nw_state == DTP_RECORDING &&
 	    target_of((void *)ctx->args[0], &now) != 0 &&
-	    seen_add(ctx->args[1],
-	    (void *)ctx->args[1]) == NULL)
+	    seen_add(ctx->args[1], (void *)ctx->args[1]) == NULL)
 		DTP_FETCH_ADD(&now.nw_wall->wl_unkept, 1);
 	return (0);
 }
@@ -559,6 +561,6 @@ on_wall_exit(struct bpf_raw_tracepoint_args *ctx)
 		return (0);
 	if (seen->sn_start_ns == task->start_time)
 		again_store(&look, seen, task, DTP_RECORDING);
-	seen_drop(seen);
+	seen_drop(seen, ctx->args[0]);
 	return (0);
 }
