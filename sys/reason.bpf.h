@@ -3,9 +3,9 @@
  * Why a thread waits, by facts alone: its state, its flags, and the system
  * call that it is in.  The registers with which a thread entered the kernel
  * stay at the end of its kernel stack until it runs again, so they are read
- * when a wait ends, and only for waits that are recorded.
+ * when a wait ends, or a pass looks at it, and only for what is recorded.
  *
- * Included by prov_wait.bpf.c.
+ * Included by prov_wait.bpf.c and prov_wall.bpf.c.
  */
 #ifndef REASON_BPF_H
 #define REASON_BPF_H
