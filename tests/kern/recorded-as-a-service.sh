@@ -15,7 +15,7 @@ sed -n 's/^ExecStart=@BINDIR@\/dtprof \(.*\) [$]DTPROF_BOOT$/\1/p' "$unit" |
     sed "s,%%,%,; s,/run/dtprof,$tmp," >arguments
 [ -s options ] && [ -s arguments ] || fail "the unit is not as expected"
 py "$DTPROF" "$work/guest_tokens" <<'END'
-import os, signal, socket, subprocess, sys, time
+import json, os, signal, socket, subprocess, sys, time
 
 dtprof, tokens = sys.argv[1:]
 arguments = (open("arguments").read() + " " + open("options").read()).split()
@@ -42,7 +42,6 @@ for name in os.path.abspath("notify"), "\0dtprof-test-%d" % os.getpid():
         [dtprof, "script", "--json", "--filter", "fd>=0x40000000", "-e",
          "syscall::close:entry", "boot-1.dtp"], stdout=subprocess.PIPE,
         check=True).stdout.decode()
-    import json
     got = [json.loads(line)["args"]["fd"] - 0x40000000
            for line in found.splitlines()]
     if message != b"READY=1" or got != list(range(10)):

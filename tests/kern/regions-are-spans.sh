@@ -22,7 +22,9 @@ import sys
 import recording as rec
 
 times = int(sys.argv[1])
-for span in json.load(open("out"))["spans"]:
+spans = json.load(open("out"))["spans"]
+rec.check(len(spans) == 2, "not two spans: %r" % spans)
+for span in spans:
     expected = times * {"outer": 1, "inner": 3}[span["name"]]
     rec.check((span["count"], span["open"], span["orphan"], span["lost"]) ==
               (expected, 0, 0, 0), "%r, not %d" % (span, expected))
