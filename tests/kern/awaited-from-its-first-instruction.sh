@@ -4,9 +4,10 @@
 # instruction: a program without a C library makes ten numbered system calls,
 # and all ten are in the recording, in order.  So it is where a script starts
 # it, where it is the script, in other PID and mount namespaces, and with a
-# name of 15 bytes or more.  A program whose name only begins alike, or a
-# process that only names itself so, is not the one.  Without it there is no
-# file, and an older file of that name is as it was.
+# name of 15 bytes or more.  Its samples have the names of its functions.  A
+# program whose name only begins alike, or a process that only names itself so,
+# is not the one.  Without it there is no file, and an older file of that name
+# is as it was.
 #
 # Easy to get wrong: the kernel keeps 15 bytes of a name, and a process is no
 # target until its exec, which ends a moment before its first instruction.
@@ -55,6 +56,19 @@ expect "15 bytes, after a longer name" "$(awaited name-of-15-byte \
 expect "more than 15 bytes, after a shorter and a longer name" \
     "$(awaited name-of-15-bytes sh -c './name-of-15-byte
     ./name-of-15-bytes-long; ./name-of-15-bytes')" "$all"
+
+record_begin -o b.dtp --wait-for spin -e cpu-clock:u
+"$work/spin" 300 >/dev/null || fail "spin"
+record_wait 0
+py <<'END'
+import recording as rec
+
+samples = rec.samples("b.dtp")
+turns = sum(any(f.get("function") == "turn" for f in s["user_frames"])
+            for s in samples)
+rec.check(turns > .5 * len(samples), "%d of %d" % (turns, len(samples)))
+rec.ok("%d of %d samples are in its function" % (turns, len(samples)))
+END
 
 # Not this one: it takes the name and then executes something else.
 cp a.dtp before.dtp
