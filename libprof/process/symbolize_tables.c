@@ -44,6 +44,7 @@ struct job {
 	uint32_t	 jo_functions;
 	uint32_t	 jo_dropped;	/* places whose table was full */
 	bool		 jo_done;
+	bool		 jo_is_map;	/* of a JIT: places_strip() hides it */
 	bool		 jo_is_over;	/* a map beyond the budget */
 	off_t		 jo_size;	/* of a map */
 };
@@ -283,7 +284,7 @@ crew_work(void *arg)
 	    spent_ns < CPU_NS &&
 	    clock_ns(CLOCK_MONOTONIC) < crew->cr_until_ns) {
 		job = &crew->cr_job[n];
-		if ((job->jo_place[0] & NOTED_JIT) == 0) {
+		if (!job->jo_is_map) {
 			spent_ns += pack_file(crew, job);
 			job->jo_done = true;
 			continue;
@@ -354,7 +355,8 @@ sort_maps(struct crew *crew)
 	for (n = 0; n < crew->cr_n; n++) {
 		struct job *job = &crew->cr_job[n];
 
-		if ((job->jo_place[0] & NOTED_JIT) == 0)
+		job->jo_is_map = (job->jo_place[0] & NOTED_JIT) != 0;
+		if (!job->jo_is_map)
 			continue;
 		crew->cr_map[crew->cr_nmaps++] = job;
 		fd = prof_noted_jit_map(crew->cr_noted, jit_of(crew, job));
