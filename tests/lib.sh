@@ -23,8 +23,8 @@ test_end()
 	trap - EXIT
 	for test_pid in $test_pids; do
 		# A recorder that is killed leaves its command running.
-		# shellcheck disable=SC2046 # several
-		kill -9 "$test_pid" $(pgrep -P "$test_pid") 2>/dev/null
+		pgrep -P "$test_pid" | xargs -r kill -9 2>/dev/null
+		kill -9 "$test_pid" 2>/dev/null
 	done
 	# A test may add its own.
 	command -v at_end >/dev/null && at_end

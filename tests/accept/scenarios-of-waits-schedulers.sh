@@ -145,6 +145,7 @@ pool()
 	cat >pool.js <<-'END'
 	'use strict';
 	const fs = require('fs');
+	fs.writeFileSync('pid', String(process.pid));
 	const begin = process.hrtime.bigint();
 	let left = 5;
 	function end(error) {
@@ -156,9 +157,9 @@ pool()
 	fs.stat('.', end);
 	END
 	mkfifo fifo
-	# shellcheck disable=SC2016 # its own pid
 	record_begin -e off-cpu/min=0ns/ -o node.dtp -- \
-	    sh -c 'echo $$ >pid; UV_THREADPOOL_SIZE=4 exec node pool.js'
+	    env UV_THREADPOOL_SIZE=4 node pool.js
+	await "node runs" [ -s pid ]
 	await "the pool waits" pool_waits
 	# How long the wait is that the report must say.
 	sleep 2
