@@ -156,6 +156,11 @@ struct prof_options {
 	uint64_t	 po_ring_ns;
 	const char	*po_wait_for;	/* name of a file, without a path */
 	uint64_t	 po_rotates;	/* 1: prof_session_rotate is called */
+	/*
+	 * Samples are held until their spans end, and only those of spans that
+	 * match this expression are written.  NULL: all are.
+	 */
+	const char	*po_keep_if;
 };
 
 /*
@@ -195,6 +200,14 @@ struct prof_status {
 	 * started yet.  If it never does, stop leaves no file.
 	 */
 	uint64_t	 ps_target_pid;
+	/*
+	 * With po_keep_if: samples that were taken, and what became of each.
+	 * After stop, taken = committed + discarded + held_lost.
+	 */
+	uint64_t	 ps_taken;
+	uint64_t	 ps_committed;
+	uint64_t	 ps_discarded;
+	uint64_t	 ps_held_lost;
 };
 
 struct prof_session;

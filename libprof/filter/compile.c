@@ -142,11 +142,21 @@ is_of_spans(const struct filter_scope *scope)
 	return (scope->fs_spans != NULL && scope->fs_spans->fp_is_chosen);
 }
 
-/* A thread can be on several CPUs in a span, in the kernel and not. */
 static bool
-field_is_of_span(int field)
+is_live(const struct filter_scope *scope)
 {
-	return (field != DTP_F_CPU && field != DTP_F_KERNEL);
+	return (is_of_spans(scope) && scope->fs_spans->fp_is_live);
+}
+
+/*
+ * A thread can be on several CPUs in a span, in the kernel and not.  What it is
+ * called is known when the recording is read.
+ */
+static bool
+field_is_of_span(const struct filter_scope *scope, int field)
+{
+	return (field != DTP_F_CPU && field != DTP_F_KERNEL &&
+	    (field != DTP_F_COMM || !is_live(scope)));
 }
 
 /* What a span is called decides a test at once, see parse.c. */
@@ -215,7 +225,7 @@ prof_filter_field(const struct filter_scope *scope, const char *name,
 	}
 	for (size_t n = 0; n < sizeof(common) / sizeof(common[0]); n++) {
 		if (strcmp(common[n].name, name) != 0 ||
-		    (is_of_spans(scope) && !field_is_of_span(
+		    (is_of_spans(scope) && !field_is_of_span(scope,
 		    common[n].field)))
 			continue;
 		if (scope->fs_recorded && (common[n].field == DTP_F_UID ||
@@ -305,9 +315,10 @@ field_list(const struct filter_scope *scope, char *text, size_t size)
 {
 	size_t used;
 
-	used = (size_t)snprintf(text, size, "pid tid %s%scomm%s%s%s%s",
-	    is_of_spans(scope) ? "" : "cpu ",
-	    scope->fs_recorded ? "" : "uid gid ",
+	used = (size_t)snprintf(text, size, "pid tid%s%s%s%s%s%s%s",
+	    is_of_spans(scope) ? "" : " cpu",
+	    scope->fs_recorded ? "" : " uid gid",
+	    is_live(scope) ? "" : " comm",
 	    is_of_spans(scope) ? "" : " kernel",
 	    scope->fs_spans == NULL ? "" : " span span.duration",
 	    scope->fs_is_syscall ? " syscall" : "",

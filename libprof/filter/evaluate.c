@@ -117,6 +117,31 @@ prof_filter_holds_in(const struct prof_filter *filter,
 	return (dtp_filter_holds(&filter->pf_filter, &facts));
 }
 
+/* A comparison changes at its number alone: look on both sides of it. */
+enum prof_filter_fate
+prof_filter_from(const struct prof_filter *filter,
+    const struct prof_record *record, uint64_t duration_ns)
+{
+	const struct dtp_filter *tests = &filter->pf_filter;
+	const int holds = prof_filter_holds_in(filter, record, "",
+	    duration_ns, 0);
+
+	for (uint32_t n = 0; n < tests->fi_ntests; n++) {
+		const struct dtp_test *test = &tests->fi_test[n];
+
+		if (test->ft_field != FILTER_F_SPAN_DURATION)
+			continue;
+		for (uint64_t i = 0; i < 3; i++) {
+			const uint64_t at = test->ft_value[0] + i - 1;
+
+			if (at > duration_ns && prof_filter_holds_in(filter,
+			    record, "", at, 0) != holds)
+				return (PROF_FILTER_OPEN);
+		}
+	}
+	return (holds ? PROF_FILTER_ALWAYS : PROF_FILTER_NEVER);
+}
+
 const struct prof_filter *
 prof_filter_of_calls(struct prof_filter *const *filters, size_t n)
 {

@@ -42,6 +42,7 @@ struct prof_filter_spans {
 	size_t		 fp_n;
 	size_t		 fp_in;		/* fp_n: in none */
 	bool		 fp_is_chosen;	/* chooses spans, not samples */
+	bool		 fp_is_live;	/* while recording: no quantiles yet */
 };
 
 /* As prof_filter_new; spans may be NULL.  has_calls: stack is a field. */
@@ -53,6 +54,15 @@ struct prof_filter *prof_filter_new_in(const char *expression,
 int	prof_filter_holds_in(const struct prof_filter *filter,
 	    const struct prof_record *record, const char *comm,
 	    uint64_t duration_ns, uint64_t calls);
+/*
+ * Of a span that has taken so long and goes on: does it hold however long the
+ * span will take, never, or is that not known yet?
+ */
+enum prof_filter_fate {
+	PROF_FILTER_NEVER, PROF_FILTER_ALWAYS, PROF_FILTER_OPEN
+};
+enum prof_filter_fate prof_filter_from(const struct prof_filter *filter,
+	    const struct prof_record *record, uint64_t duration_ns);
 /* As prof_filter_matches. */
 int	prof_filter_holds(const struct prof_filter *filter,
 	    const struct prof_record *record, const char *comm);

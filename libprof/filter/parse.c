@@ -609,10 +609,12 @@ parse_span(struct parser *parser, struct dtp_test *test)
 		    parser->pa_start + 1, length - 2) == 0)
 			break;
 	if (n == spans->fp_n) {
-		fail_at(parser, "the recording has no span '%.*s'",
+		fail_at(parser, "%s span '%.*s'", spans->fp_is_live ?
+		    "there is no" : "the recording has no",
 		    (int)(length > 42 ? 40 : length - 2),
 		    parser->pa_start + 1);
-		return (prof_cure(parser->pa_error,
+		return (prof_cure(parser->pa_error, spans->fp_is_live ?
+		    "name a span that --span defines" :
 		    "list spans with dtprof report --by span"));
 	}
 	test_decide(test, (n == spans->fp_in) == (test->ft_op == DTP_OP_EQ));
@@ -637,6 +639,12 @@ parse_span_duration(struct parser *parser, struct dtp_test *test)
 		if (length == strlen(words[n]) && strncmp(parser->pa_start,
 		    words[n], length) == 0)
 			break;
+	if (n < 3 && spans->fp_is_live) {
+		fail_at(parser, "%s is not known while recording", words[n]);
+		return (prof_cure(parser->pa_error, "compare with a duration, "
+		    "e.g. span.duration > 10ms; or record all spans, and "
+		    "filter when reading"));
+	}
 	if (n < 3) {
 		test->ft_value[0] = values[n];
 		test->ft_unsigned = 1;

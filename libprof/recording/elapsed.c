@@ -135,6 +135,7 @@ factor_find(struct prof_reader *reader, struct prof_elapsed *elapsed)
 	why = prof_reader_info(reader, "merged") != NULL ? "is merged" :
 	    text == NULL ? "was cut short" :
 	    prof_reader_info(reader, "filter") != NULL ||
+	    prof_reader_info(reader, "keep_if") != NULL ||
 	    prof_reader_info(reader, "comm") != NULL ? "has a filter" : NULL;
 	if (why != NULL) {
 		prof_fail(&reader->rd_error, PROF_E_USAGE, "cannot convert "

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Records that wait for the names of their stacks: copies, since a session
- * lends a record for one call.  Called by trace with --stack, and by sessions
- * that filter by stack.
+ * lends a record for one call.  Called by trace with --stack, by sessions that
+ * filter by stack, and by spans/speculation.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,25 +55,35 @@ record_pool(struct prof_record *record, struct pool *pool)
 }
 
 int
+prof_waiting_set(struct prof_waiting *waiting,
+    const struct prof_record *record)
+{
+	struct pool pool = { 0 };
+
+	waiting->wt_record = *record;
+	record_pool(&waiting->wt_record, &pool);
+	waiting->wt_pool = pool.po_at = malloc(pool.po_bytes + 1);
+	if (waiting->wt_pool == NULL)
+		return (-1);
+	waiting->wt_since_ns = prof_now_ns();
+	waiting->wt_bytes = sizeof(*waiting) + pool.po_bytes;
+	record_pool(&waiting->wt_record, &pool);
+	return (0);
+}
+
+int
 prof_queue_put(struct prof_queue *queue, const struct prof_record *record)
 {
 	struct prof_waiting *waiting = prof_grow(&queue->qu_waiting,
 	    &queue->qu_n, &queue->qu_cap, sizeof(*waiting));
-	struct pool pool = { 0 };
 
 	if (waiting == NULL)
 		return (-1);
-	waiting->wt_record = *record;
-	record_pool(&waiting->wt_record, &pool);
-	if ((waiting->wt_pool = pool.po_at = malloc(pool.po_bytes + 1)) ==
-	    NULL) {
+	if (prof_waiting_set(waiting, record) == -1) {
 		queue->qu_n--;
 		return (-1);
 	}
-	waiting->wt_since_ns = prof_now_ns();
-	waiting->wt_bytes = sizeof(*waiting) + pool.po_bytes;
 	queue->qu_bytes += waiting->wt_bytes;
-	record_pool(&waiting->wt_record, &pool);
 	return (0);
 }
 

@@ -23,6 +23,9 @@ struct prof_queue {
 	size_t		 qu_bytes;
 };
 
+/* A copy, which waits from now on; -1: no memory.  Its pool is the caller's. */
+int	prof_waiting_set(struct prof_waiting *waiting,
+	    const struct prof_record *record);
 /* -1: no memory for it. */
 int	prof_queue_put(struct prof_queue *queue,
 	    const struct prof_record *record);

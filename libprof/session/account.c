@@ -182,6 +182,7 @@ prof_session_status_sized(struct prof_session *session,
 	now.ps_command_pid = session->se_command.cm_pid;
 	now.ps_command_done = session->se_command.cm_done;
 	now.ps_command_status = session->se_command.cm_status;
+	prof_speculate_status(session, &now);
 	prof_struct_give(status, size, &now, sizeof(now));
 	return (0);
 }

@@ -281,6 +281,7 @@ arm_all(struct prof_session *session, const struct rlimit *open_files)
 	    prof_session_filters(session, 1) == -1 ||
 	    prof_stack_filter_check(session) == -1 ||
 	    check_waits(session) == -1 ||
+	    prof_speculate_check(session) == -1 ||
 	    choose_cpus(session) == -1 || choose_buffer(session) == -1 ||
 	    choose_backend(session) == -1)
 		goto fail;
@@ -625,6 +626,8 @@ open_output(struct prof_session *session)
 			return (-1);
 		session->se_sink = prof_writer_sink(session->se_writer);
 	}
+	if (prof_speculate_open(session) == -1)
+		return (-1);
 	session->se_noted = prof_noted_new(process_mode(session) |
 	    (prof_session_names_now(session) ? PROF_NOTED_LIVE : 0));
 	session->se_plan.pn_codes = prof_codes_new(prof_language_at,
@@ -639,7 +642,8 @@ open_output(struct prof_session *session)
 		if (prof_session_tell_event(session,
 		    session->se_events.el_event[n]) == -1)
 			goto fail;
-	return (0);
+	return (session->se_speculation == NULL ? 0 : prof_speculation_check(
+	    session->se_speculation, &session->se_error));
 fail:
 	return (prof_session_sink_failed(session));
 }
@@ -682,6 +686,8 @@ prof_session_undo(struct prof_session *session)
 	else if (session->se_writer != NULL)
 		prof_writer_discard(session->se_writer);
 	session->se_writer = NULL;
+	prof_speculation_free(session->se_speculation);
+	session->se_speculation = NULL;
 	prof_rotation_fini(session);
 	prof_command_fini(&session->se_command);
 	prof_pidset_fini(&session->se_pids);

@@ -25,6 +25,11 @@ attach_source(struct prof_session *session, const char *text)
 		    "attached and detached only while recording", text);
 		return (NULL);
 	}
+	if (session->se_speculation != NULL) {
+		prof_fail(&session->se_error, PROF_E_USAGE, "%s: no event can "
+		    "be attached or detached with po_keep_if", text);
+		return (NULL);
+	}
 	for (size_t n = 0; n < merge->mg_n; n++)
 		if (merge->mg_source[n].so_backend->bk_attach != NULL)
 			return (&merge->mg_source[n]);

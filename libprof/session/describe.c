@@ -105,6 +105,7 @@ prof_options_copy(struct prof_options *to, const struct prof_options *from,
 	to->po_filter = copy_string(to->po_filter, &failed);
 	to->po_comm = copy_string(to->po_comm, &failed);
 	to->po_wait_for = copy_string(to->po_wait_for, &failed);
+	to->po_keep_if = copy_string(to->po_keep_if, &failed);
 	to->po_note = copy_string(to->po_note, &failed);
 	to->po_degraded = copy_string(to->po_degraded, &failed);
 	to->po_argv = copy_argv(to->po_argv, &failed);
@@ -132,6 +133,7 @@ prof_options_free(struct prof_options *po)
 	free((void *)po->po_filter);
 	free((void *)po->po_comm);
 	free((void *)po->po_wait_for);
+	free((void *)po->po_keep_if);
 	free((void *)po->po_note);
 	free((void *)po->po_degraded);
 }
@@ -299,6 +301,9 @@ prof_describe(struct prof_session *session)
 		return (-1);
 	if (po->po_filter != NULL && say_info(session, "filter",
 	    po->po_filter) == -1)
+		return (-1);
+	if (po->po_keep_if != NULL && say_info(session, "keep_if",
+	    po->po_keep_if) == -1)
 		return (-1);
 	if (po->po_no_kernel && say_info(session, "user_only", "yes") == -1)
 		return (-1);

@@ -86,7 +86,8 @@ take_hits(struct prof_session *session, const struct prof_record *record)
 		    prof_codes_life(session->se_plan.pn_codes, record) == -1 ?
 		    prof_fail_nomem(&session->se_error) : 0);
 	/* The writer may have it later. */
-	if (session->se_writer != NULL && session->se_stack_filter == NULL) {
+	if (session->se_writer != NULL && session->se_stack_filter == NULL &&
+	    session->se_speculation == NULL) {
 		prof_writer_stacks(session->se_writer, &kernel, &user);
 	} else {
 		kernel = prof_frames_number(record->pr_kernel,

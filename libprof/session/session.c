@@ -349,7 +349,8 @@ prof_session_round(struct prof_session *session)
 		session->se_wait_ms = WAIT_TABLE_MS;
 	if (prof_describe_codes(session, false) == -1 ||
 	    prof_describe_now(session) == -1 ||
-	    prof_stack_filter_round(session) == -1)
+	    prof_stack_filter_round(session) == -1 ||
+	    prof_speculate_round(session) == -1)
 		return (-1);
 	/* Names are to be had while the process lives, and code stays. */
 	if ((prof_session_names_wait(session) ||
@@ -488,6 +489,7 @@ prof_session_stop(struct prof_session *session)
 	if (prof_merge_step(&session->se_merge, PROF_STEP_END) == -1 ||
 	    write_mark(session, PROF_R_STOP,
 	    session->se_plan.pn_clock.ck_stop_ns, "") == -1 ||
+	    prof_speculate_end(session) == -1 ||
 	    prof_describe_snapshots(session) == -1 ||
 	    ((session->se_writer != NULL || prof_session_names_now(session)) &&
 	    prof_describe_names(session) == -1) ||

@@ -25,6 +25,7 @@
 #include "process/symbolize.h"
 #include "recording/sink.h"
 #include "recording/write.h"
+#include "spans/speculation.h"
 #include "stacks/snapshot.h"
 
 /* ---------------------------------------------------------- command.c */
@@ -261,6 +262,18 @@ int	prof_spans_describe(struct prof_session *session);
 void	prof_span_free(struct prof_session_span *span);
 void	prof_spans_fini(struct prof_session *session);
 
+/* -------------------------------------------------------- speculate.c */
+
+/* All do nothing without po_keep_if.  Can it be had with the rest? */
+int	prof_speculate_check(struct prof_session *session);
+/* Between the session and its sink. */
+int	prof_speculate_open(struct prof_session *session);
+/* After each round; after the last record. */
+int	prof_speculate_round(struct prof_session *session);
+int	prof_speculate_end(struct prof_session *session);
+void	prof_speculate_status(const struct prof_session *session,
+	    struct prof_status *status);
+
 /* ---------------------------------------------------------- session.c */
 
 /*
@@ -291,6 +304,7 @@ struct prof_session {
 	struct prof_noted *se_noted;	/* what names will be needed */
 	struct prof_kernel_names *se_kernel_names; /* NULL: read kallsyms */
 	struct prof_stack_filter *se_stack_filter; /* NULL: none */
+	struct prof_speculation *se_speculation; /* NULL: keep all */
 	struct prof_overhead se_overhead;
 	struct prof_reread *se_reread;
 	struct prof_writer *se_writer;	/* NULL: there is no file */

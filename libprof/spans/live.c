@@ -34,6 +34,7 @@ struct span_counts {
 struct span_waiting {
 	enum span_fate	 wa_fate;
 	bool		 wa_is_counted;
+	uint32_t	 wa_watched;	/* as so_watched */
 	struct prof_span wa_span;
 	struct span_counts wa_counts;
 };
@@ -78,6 +79,7 @@ struct span_live {
 	struct span_counts *sl_now;	/* of the last sample; or NULL */
 	prof_span_each_fn *sl_each;	/* NULL: nobody */
 	void		*sl_each_arg;
+	struct prof_span_watch sl_watch; /* or empty */
 };
 
 struct prof_spans *
@@ -124,6 +126,20 @@ prof_span_live_free(struct prof_spans *spans)
 
 /* ---------------------------------------------------------- what it hears */
 
+/* From then on an event is recorded no more: what began goes on unseen. */
+static int
+detached_take(struct prof_spans *spans, unsigned long event, uint64_t from_ns)
+{
+	for (size_t n = 0; n < spans->ss_nkinds; n++) {
+		struct span_kind *kind = &spans->ss_kind[n];
+
+		if (event < spans->ss_nevents && kind->ks_role[event] != 0 &&
+		    prof_span_gaps_end(&kind->ks_gaps, from_ns) == -1)
+			return (-1);
+	}
+	return (0);
+}
+
 int
 prof_spans_live_info(struct prof_spans *spans, const char *key,
     const char *value)
@@ -131,6 +147,9 @@ prof_spans_live_info(struct prof_spans *spans, const char *key,
 	struct span_live *live = spans->ss_live;
 	struct span_info *info;
 
+	if (strncmp(key, "detached.", 9) == 0)
+		return (detached_take(spans, strtoul(key + 9, NULL, 10),
+		    strtoull(value, NULL, 10)));
 	if (strncmp(key, "span.", 5) != 0)
 		return (0);
 	info = prof_append(&live->sl_info, &live->sl_ninfos, sizeof(*info));
@@ -278,7 +297,13 @@ prof_span_live_begin(struct prof_spans *spans, struct span_kind *kind,
     size_t at)
 {
 	struct span_tally *tally = kind->ks_tally;
+	const struct prof_span_watch *watch = &spans->ss_live->sl_watch;
+	struct span_open *open = &kind->ks_pairs.pa_open[at];
 
+	if (watch->sw_begun != NULL && (open->so_watched = watch->sw_begun(
+	    watch->sw_arg, (size_t)(kind - spans->ss_kind), &open->so_span)) ==
+	    UINT32_MAX)
+		return (-1);
 	if (spans->ss_live->sl_now == NULL)
 		return (0);
 	if (!prof_room(&tally->ta_begun, &tally->ta_cap_begun, at + 1,
@@ -293,6 +318,7 @@ prof_span_live_wait(struct prof_spans *spans, struct span_kind *kind,
     enum span_fate fate, const struct prof_span *span)
 {
 	const struct span_counts *now = spans->ss_live->sl_now;
+	const struct prof_span_watch *watch = &spans->ss_live->sl_watch;
 	struct span_tally *tally = kind->ks_tally;
 	struct span_waiting *waiting = prof_grow((void **)&tally->ta_waiting,
 	    &tally->ta_nwaiting, &tally->ta_cap_waiting, sizeof(*waiting));
@@ -301,11 +327,16 @@ prof_span_live_wait(struct prof_spans *spans, struct span_kind *kind,
 		return (-1);
 	waiting->wa_fate = fate;
 	waiting->wa_span = *span;
+	/* It is the one that was popped last. */
+	if (fate != SPAN_ORPHAN)
+		waiting->wa_watched = kind->ks_pairs.pa_open[
+		    kind->ks_pairs.pa_free - 1].so_watched;
+	if (fate != SPAN_ORPHAN && watch->sw_ended != NULL)
+		watch->sw_ended(watch->sw_arg, waiting->wa_watched);
 	if (fate != SPAN_PAIRED || now == NULL ||
 	    span->sp_tid != span->sp_end_tid)
 		return (0);
 	waiting->wa_is_counted = true;
-	/* It is the one that was popped last. */
 	counts_add(&waiting->wa_counts, now,
 	    &tally->ta_begun[kind->ks_pairs.pa_free - 1]);
 	return (0);
@@ -319,9 +350,56 @@ prof_spans_live_each(struct prof_spans *spans, prof_span_each_fn *fn,
 	spans->ss_live->sl_each_arg = arg;
 }
 
-static void
-kind_settle(const struct span_live *live, struct span_kind *kind)
+void
+prof_spans_live_watch(struct prof_spans *spans,
+    const struct prof_span_watch *watch)
 {
+	spans->ss_live->sl_watch = *watch;
+}
+
+bool
+prof_spans_live_unsure(const struct prof_spans *spans, size_t kind,
+    uint64_t begin_ns)
+{
+	return (prof_span_gaps_touch(&spans->ss_kind[kind].ks_gaps, begin_ns,
+	    spans->ss_last_ns));
+}
+
+bool
+prof_spans_live_bounds(const struct prof_spans *spans, size_t event)
+{
+	for (size_t n = 0; n < spans->ss_nkinds; n++)
+		if (spans->ss_kind[n].ks_role[event] != 0)
+			return (true);
+	return (false);
+}
+
+bool
+prof_spans_live_moves(const struct prof_spans *spans, size_t kind)
+{
+	return (spans->ss_kind[kind].ks_scope != SPAN_THREAD);
+}
+
+/* Was it a span?  Who follows it hears of it. */
+static bool
+waiting_settle(const struct prof_spans *spans, struct span_kind *kind,
+    const struct span_waiting *waiting)
+{
+	const struct prof_span_watch *watch = &spans->ss_live->sl_watch;
+	const struct prof_span *span = &waiting->wa_span;
+	const bool is_sure = !prof_span_gaps_touch(&kind->ks_gaps,
+	    span->sp_begin_ns, span->sp_begin_ns + span->sp_duration_ns);
+
+	if (watch->sw_settled != NULL && waiting->wa_fate != SPAN_ORPHAN)
+		watch->sw_settled(watch->sw_arg, waiting->wa_watched, span,
+		    waiting->wa_fate == SPAN_PAIRED, is_sure);
+	return (prof_span_settle(kind, waiting->wa_fate, span));
+}
+
+static void
+kind_settle(const struct prof_spans *spans, struct span_kind *kind)
+{
+	const struct span_live *live = spans->ss_live;
 	struct prof_span_kind *sk = &kind->ks_kind;
 	struct span_tally *tally = kind->ks_tally;
 	static const struct span_counts none;
@@ -330,8 +408,7 @@ kind_settle(const struct span_live *live, struct span_kind *kind)
 		const struct span_waiting *waiting = &tally->ta_waiting[n];
 		const uint64_t ns = waiting->wa_span.sp_duration_ns;
 
-		if (!prof_span_settle(kind, waiting->wa_fate,
-		    &waiting->wa_span))
+		if (!waiting_settle(spans, kind, waiting))
 			continue;
 		sk->sk_count++;
 		sk->sk_total_ns += ns;
@@ -376,7 +453,7 @@ prof_spans_live_round(struct prof_spans *spans, bool is_last,
 		if ((is_last && prof_span_kind_close(spans, kind) == -1) ||
 		    keys_trim(kind) == -1)
 			return (prof_fail_nomem(error));
-		kind_settle(spans->ss_live, kind);
+		kind_settle(spans, kind);
 		spans->ss_nitems += prof_span_items(kind);
 	}
 	return (0);

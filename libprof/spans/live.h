@@ -27,6 +27,30 @@ typedef void prof_span_each_fn(void *arg, const char *name,
 void	prof_spans_live_each(struct prof_spans *spans, prof_span_each_fn *fn,
 	    void *arg);
 /*
+ * Follows each span that begins, by a number that sw_begun gives it.  That it
+ * has ended says no more: begins or ends before may have been lost, which is
+ * known when it is settled.
+ */
+struct prof_span_watch {
+	void	*sw_arg;
+	/* UINT32_MAX: no memory. */
+	uint32_t (*sw_begun)(void *arg, size_t kind,
+		    const struct prof_span *span);
+	void	(*sw_ended)(void *arg, uint32_t n);
+	/* Without an end it lasted so long; is_sure: nothing of it was lost. */
+	void	(*sw_settled)(void *arg, uint32_t n,
+		    const struct prof_span *span, bool has_end, bool is_sure);
+};
+void	prof_spans_live_watch(struct prof_spans *spans,
+	    const struct prof_span_watch *watch);
+/* Of one that has begun: may events since then have been lost? */
+bool	prof_spans_live_unsure(const struct prof_spans *spans, size_t kind,
+	    uint64_t begin_ns);
+/* Does a span begin or end with this event? */
+bool	prof_spans_live_bounds(const struct prof_spans *spans, size_t event);
+/* May another thread end spans of a kind? */
+bool	prof_spans_live_moves(const struct prof_spans *spans, size_t kind);
+/*
  * All that was lost before the last record was told: only now is it known
  * which begin and end belong together.  is_last: there is no other record.
  * -1: error says why.

@@ -75,6 +75,7 @@ struct span_open {
 	struct prof_span so_span;
 	uint32_t	 so_below;	/* as ke_top */
 	uint32_t	 so_ended;	/* the key's generation */
+	uint32_t	 so_watched;	/* its number of sw_begun */
 };
 
 /* A kind while its spans are paired. */

@@ -83,6 +83,9 @@ static const struct opt_row options_of_record[] = {
 	    "record stacks (on by default)", RO(ro_stacks), NULL },
 	{ 0, "include-self", NULL, OPT_FLAG, 0, 0, NULL,
 	    "record dtprof itself too", RO(ro_include_self), NULL },
+	{ 0, "keep-if", "EXPR", OPT_STRING, 0, 0, NULL,
+	    "keep only samples in spans that match EXPR",
+	    RO(ro_keep_if), NULL },
 	{ 0, "keep-last", "TIME", OPT_TIME, 1000000, 31536000000000000ULL,
 	    NULL, "keep only samples of the last TIME (see --ring)",
 	    RO(ro_keep_last), NULL },
@@ -266,6 +269,34 @@ parse_callgraph(const char *text, struct prof_options *po)
 	return (0);
 }
 
+/* Samples wait for their spans to end: they cannot be dumped before. */
+static int
+check_keep_if(const struct record_options *ro)
+{
+	if (ro->ro_keep_if == NULL)
+		return (0);
+	if (ro->ro_spans.os_n == 0)
+		return (options_refuse("add --span NAME=BEGIN,END",
+		    "--keep-if requires --span"));
+	if (ro->ro_with.os_n > 0)
+		return (options_refuse("leave out --with, or filter when "
+		    "reading, e.g. dtprof report --filter EXPR", "--keep-if "
+		    "cannot be used with --with: the counts of discarded "
+		    "samples would be missing"));
+	if (ro->ro_ring.on_set || ro->ro_overwrite || ro->ro_keep_last.on_set ||
+	    ro->ro_dump_on.os_n > 0)
+		return (options_refuse("use --dump-on 'span NAME > TIME' to "
+		    "dump after slow spans, or leave out --ring",
+		    "--keep-if cannot be used with --ring, which keeps the "
+		    "newest samples of all spans"));
+	if (ro->ro_rotate != NULL || ro->ro_switch_output != NULL)
+		return (options_refuse("use --max-size, or filter when "
+		    "reading, e.g. dtprof report --filter EXPR", "--keep-if "
+		    "cannot be used with --rotate: the samples of a span "
+		    "could belong into a file that has ended"));
+	return (0);
+}
+
 static int
 check_rest(const struct record_options *ro)
 {
@@ -350,6 +381,7 @@ options_fill(const struct record_options *ro, int n, char **operands,
 	po->po_argv = n > 0 ? operands : NULL;
 	po->po_filter = ro->ro_filter;
 	po->po_comm = ro->ro_comm;
+	po->po_keep_if = ro->ro_keep_if;
 	po->po_frequency_hz = ro->ro_frequency.on_value;
 	if (ro->ro_frequency.on_value == UINT64_MAX)
 		po->po_frequency_hz = fastest_hz();
@@ -405,7 +437,7 @@ run_record(void *options, int n, char **operands)
 	int status = EXIT_DTPROF;
 
 	if (check_push(ro) == 0 && check_target(ro, n > 0) == 0 &&
-	    check_rest(ro) == 0 &&
+	    check_rest(ro) == 0 && check_keep_if(ro) == 0 &&
 	    parse_callgraph(ro->ro_callgraph, &po) == 0 &&
 	    split_events(&ro->ro_events, &events.re_events,
 	    "-e: empty event name") == 0 &&

@@ -338,6 +338,20 @@ show_written(struct out *out, const struct recording *rc)
 	OUT(out, " in ", prof_session_output(rc->rc_session), "\n");
 }
 
+/* What --keep-if made of the samples. */
+static void
+show_kept(struct out *out, const struct prof_status *ps)
+{
+	out_fmt(out, "%llu of %llu samples committed, %llu discarded, %llu "
+	    "lost by --keep-if", (unsigned long long)ps->ps_committed,
+	    (unsigned long long)ps->ps_taken,
+	    (unsigned long long)ps->ps_discarded,
+	    (unsigned long long)ps->ps_held_lost);
+	if (ps->ps_written < ps->ps_committed)
+		out_fmt(out, ", %llu not written", (unsigned long long)
+		    (ps->ps_committed - ps->ps_written));
+}
+
 static void
 show_summary(struct recording *rc)
 {
@@ -348,7 +362,9 @@ show_summary(struct recording *rc)
 		return;
 	out_init(&out, STDERR_FILENO);
 	out_str(&out, "dtprof: record: ");
-	if (rc->rc_dumping->rd_on == 0 && ps->ps_written < ps->ps_samples)
+	if (rc->rc_options->ro_keep_if != NULL)
+		show_kept(&out, ps);
+	else if (rc->rc_dumping->rd_on == 0 && ps->ps_written < ps->ps_samples)
 		out_fmt(&out, "%llu of %llu samples written, %llu not written",
 		    (unsigned long long)ps->ps_written,
 		    (unsigned long long)ps->ps_samples,

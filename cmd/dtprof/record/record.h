@@ -41,6 +41,7 @@ struct record_options {
 	const char	*ro_wait_for;
 	const char	*ro_comm;
 	const char	*ro_filter;
+	const char	*ro_keep_if;
 	const char	*ro_output;
 	const char	*ro_callgraph;
 	const char	*ro_push;

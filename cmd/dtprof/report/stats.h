@@ -105,6 +105,17 @@ void	stats_calls_text(const struct stats *stats, struct out *out);
 void	stats_calls_json(const struct stats *stats, struct emit *emit,
 	    size_t event);
 
+/* ----------------------------------------------------- stats_keep_if.c */
+
+/* Nothing without record --keep-if. */
+void	stats_keep_if_text(const struct stats *stats, struct out *out);
+/* A member "keep_if" behind others. */
+void	stats_keep_if_json(const struct stats *stats, struct emit *emit,
+	    size_t event);
+/* What does not balance, or ""; false: there is no --keep-if. */
+bool	stats_keep_if_wrong(const struct stats *stats, size_t event,
+	    const struct prof_accounting *pa, char *buffer, size_t size);
+
 /* ------------------------------------------------------- stats_waits.c */
 
 /* Where the time of threads went; nothing for other events. */

@@ -143,6 +143,7 @@ emit_accounting(const struct stats *stats, struct emit *em, size_t event)
 	    prof_accounting_unaccounted(info, &pa)));
 	wrong = stats_imbalance(stats, event, &pa, buffer, sizeof(buffer));
 	EMIT(em, FLAG("balances", wrong == NULL), TEXT("imbalance", wrong));
+	stats_keep_if_json(stats, em, event);
 	stats_calls_json(stats, em, event);
 	stats_waits_json(stats, em, event);
 	emit_close(em);

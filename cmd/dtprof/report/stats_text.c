@@ -96,6 +96,7 @@ show_head(const struct stats *stats, struct out *out)
 	show_info(stats, out, "command", "command");
 	show_info(stats, out, "target", "target");
 	show_info(stats, out, "filter", "filter");
+	show_info(stats, out, "keep-if", "keep_if");
 	show_info(stats, out, "kernel", "machine.kernel");
 	show_info(stats, out, "cpus", "machine.cpus");
 	show_origin(stats, out);
@@ -456,6 +457,7 @@ stats_text(const struct stats *stats, const struct stats_names *names,
 	show_stacks(stats, out);
 	stats_names_text(names, out);
 	show_unwind(stats, out);
+	stats_keep_if_text(stats, out);
 	stats_calls_text(stats, out);
 	stats_waits_text(stats, out);
 	show_balance(stats, out);

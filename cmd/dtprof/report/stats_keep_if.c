@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What record --keep-if made of the samples that it took, for report --stats.
+ * Each count was counted where it happened, so their sum is a check.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "stats.h"
+
+enum { KEEP_TAKEN, KEEP_COMMITTED, KEEP_DISCARDED, KEEP_LOST, KEEP_N };
+
+static const char *const words[KEEP_N] = {
+	"taken", "committed", "discarded", "lost"
+};
+
+/* False: it is of a recording without --keep-if, or of one that was cut. */
+static bool
+keep_read(const struct stats *stats, size_t event, uint64_t count[KEEP_N])
+{
+	const char *text;
+	char key[64];
+
+	for (int n = 0; n < KEEP_N; n++) {
+		snprintf(key, sizeof(key), "keep_if.%zu.%s", event, words[n]);
+		text = prof_reader_info(stats->st_reader, key);
+		if (text == NULL)
+			return (false);
+		count[n] = strtoull(text, NULL, 10);
+	}
+	return (true);
+}
+
+static bool
+keep_balances(const uint64_t count[KEEP_N])
+{
+	return (count[KEEP_TAKEN] == count[KEEP_COMMITTED] +
+	    count[KEEP_DISCARDED] + count[KEEP_LOST]);
+}
+
+bool
+stats_keep_if_wrong(const struct stats *stats, size_t event,
+    const struct prof_accounting *pa, char *buffer, size_t size)
+{
+	uint64_t count[KEEP_N];
+
+	if (prof_reader_info(stats->st_reader, "keep_if") == NULL)
+		return (false);
+	if (!keep_read(stats, event, count))
+		snprintf(buffer, size, "%" PRIu64 " samples read from the "
+		    "buffers, but how many of them --keep-if discarded is "
+		    "unknown", pa->pa_read);
+	else if (count[KEEP_TAKEN] != pa->pa_read)
+		snprintf(buffer, size, "%" PRIu64 " samples read from the "
+		    "buffers, but %" PRIu64 " taken by --keep-if", pa->pa_read,
+		    count[KEEP_TAKEN]);
+	else if (!keep_balances(count))
+		snprintf(buffer, size, "%" PRIu64 " samples taken by "
+		    "--keep-if, but %" PRIu64 " committed, %" PRIu64
+		    " discarded, %" PRIu64 " lost", count[KEEP_TAKEN],
+		    count[KEEP_COMMITTED], count[KEEP_DISCARDED],
+		    count[KEEP_LOST]);
+	else if (count[KEEP_COMMITTED] != stats->st_seen[event])
+		snprintf(buffer, size, "%" PRIu64 " samples committed by "
+		    "--keep-if, but %" PRIu64 " are in the file",
+		    count[KEEP_COMMITTED], stats->st_seen[event]);
+	return (true);
+}
+
+void
+stats_keep_if_text(const struct stats *stats, struct out *out)
+{
+	const char *expression = prof_reader_info(stats->st_reader, "keep_if");
+	uint64_t count[KEEP_N];
+
+	if (expression == NULL)
+		return;
+	OUT(out, "\n--keep-if '", expression, "'\n");
+	for (size_t e = 1; e < stats->st_nevents; e++) {
+		if (!keep_read(stats, e, count))
+			continue;
+		OUT(out, "  ", prof_reader_event(stats->st_reader,
+		    e)->pi_name);
+		out_fmt(out, ": %" PRIu64 " taken = %" PRIu64 " committed + %"
+		    PRIu64 " discarded + %" PRIu64 " lost%s\n",
+		    count[KEEP_TAKEN], count[KEEP_COMMITTED],
+		    count[KEEP_DISCARDED], count[KEEP_LOST],
+		    keep_balances(count) ? "" : ": DOES NOT BALANCE");
+	}
+}
+
+void
+stats_keep_if_json(const struct stats *stats, struct emit *em, size_t event)
+{
+	uint64_t count[KEEP_N];
+
+	if (!keep_read(stats, event, count))
+		return;
+	emit_object(em, "keep_if");
+	for (int n = 0; n < KEEP_N; n++)
+		EMIT(em, COUNT(words[n], count[n]));
+	EMIT(em, FLAG("balances", keep_balances(count)));
+	emit_close(em);
+}
