@@ -6,14 +6,19 @@
  *
  * Only the memory of the current thread can be read, so the holder of a lock is
  * read when a wait for a futex begins.  A futex says who holds it if it
- * inherits priorities, or if it is a mutex of glibc:
+ * inherits priorities, if it is a mutex of glibc, or one of musl that is
+ * recursive, robust, or checks errors:
  *
- *	0	2: locked, others wait; robust: thread ID of the holder
- *	4	count
+ *		glibc				musl
+ *	-4					kind
+ *	0	2: locked, others wait;		thread ID of the holder,
+ *		robust: as in musl		and FUTEX_WAITERS
+ *	4	count				number of waiters
  *	8	thread ID of the holder
  *	12	number of its users
  *	16	kind
  *
+ * A wait until a time is a wait for all bits of a bitset, of any futex.
  * Whatever does not look like this has no holder.  The recorder checks that the
  * holder is a thread of the process.
  *
@@ -29,7 +34,9 @@
 #define FUTEX_PRIVATE	128
 #define FUTEX_WAIT	0
 #define FUTEX_LOCK_PI	6
+#define FUTEX_WAIT_BITSET 9
 #define FUTEX_LOCK_PI2	13
+#define FUTEX_ALL_BITS	0xffffffff
 #define FUTEX_WAITERS	0x80000000
 #define FUTEX_TID	0x3fffffff
 
@@ -37,6 +44,9 @@
 #define MUTEX_TYPE	(0x3 | 256 | 512)	/* and lock elision */
 #define MUTEX_ROBUST	16
 #define MUTEX_SHARED	128
+/* As musl has it, where the word is the holder's. */
+#define MUSL_TYPE	3
+#define MUSL_ROBUST	4
 
 #define FILE_TYPE	0170000
 #define FILE_SOCKET	0140000
@@ -59,6 +69,7 @@ struct object {
 	__u64		ob_arg[DTP_CALL_ARGS];	/* of the call */
 	__u64		ob_ip;
 	struct mutex	ob_mutex;
+	__u32		ob_before;	/* the word before it; 0: none */
 };
 
 struct {
@@ -88,13 +99,13 @@ object_read(const struct task_struct *task)
 	return (object);
 }
 
-/* Of a mutex that a thread waits for while its word has this value; or 0. */
+/* Of a mutex of glibc whose word has this value; or 0. */
 DTP_INLINE __u64
-mutex_holder(const struct mutex *mutex, __u32 value, int is_private)
+glibc_holder(const struct mutex *mutex, __u32 value, int is_private)
 {
 	__u32 kind = mutex->mx_kind;
 
-	if (mutex->mx_lock != value || mutex->mx_users == 0 ||
+	if (mutex->mx_users == 0 ||
 	    (kind & ~(MUTEX_TYPE | MUTEX_ROBUST | MUTEX_SHARED)) != 0)
 		return (0);
 	if (kind & MUTEX_ROBUST) {
@@ -106,6 +117,38 @@ mutex_holder(const struct mutex *mutex, __u32 value, int is_private)
 	}
 	return ((__u64)mutex->mx_owner | ((kind & MUTEX_SHARED) != 0 &&
 	    !is_private ? DTP_HOLDER_SHARED : 0));
+}
+
+/* The same of musl. */
+DTP_INLINE __u64
+musl_holder(const struct object *object, __u32 value)
+{
+	__u32 kind = object->ob_before;
+
+	if ((kind & ~(MUSL_TYPE | MUSL_ROBUST | MUTEX_SHARED)) != 0 ||
+	    (kind & (MUSL_TYPE | MUSL_ROBUST)) == 0 ||
+	    (value & FUTEX_WAITERS) == 0 || object->ob_mutex.mx_count == 0 ||
+	    object->ob_mutex.mx_count > DTP_TASK_IDS)
+		return (0);
+	return ((value & FUTEX_TID) | ((kind & MUTEX_SHARED) != 0 ?
+	    DTP_HOLDER_SHARED : 0));
+}
+
+/* Of a mutex that the current thread waits for, in this way; or 0. */
+DTP_INLINE __u64
+mutex_holder(struct object *object, __u32 how, int is_private)
+{
+	__u32 word = object->ob_mutex.mx_lock, value = object->ob_arg[2];
+	__u64 holder;
+
+	if (how == FUTEX_LOCK_PI || how == FUTEX_LOCK_PI2)
+		return ((word & FUTEX_TID) | (is_private ? 0 :
+		    DTP_HOLDER_SHARED));
+	if (word != value || (how != FUTEX_WAIT &&
+	    (__u32)object->ob_arg[5] != FUTEX_ALL_BITS))
+		return (0);
+	holder = glibc_holder(&object->ob_mutex, value, is_private);
+	return (holder != 0 ? holder : musl_holder(object, value));
 }
 
 /*
@@ -126,14 +169,16 @@ object_holder(const struct task_struct *task)
 		return (0);
 	how = object->ob_arg[1] & ~FUTEX_FLAGS;
 	is_private = (object->ob_arg[1] & FUTEX_PRIVATE) != 0;
-	if (how != FUTEX_WAIT && how != FUTEX_LOCK_PI && how != FUTEX_LOCK_PI2)
+	if (how != FUTEX_WAIT && how != FUTEX_WAIT_BITSET &&
+	    how != FUTEX_LOCK_PI && how != FUTEX_LOCK_PI2)
 		return (0);
 	if (bpf_probe_read_user(&object->ob_mutex, sizeof(object->ob_mutex),
 	    (const void *)object->ob_arg[0]) != 0)
 		return (0);
-	holder = how == FUTEX_WAIT ? mutex_holder(&object->ob_mutex,
-	    object->ob_arg[2], is_private) : ((object->ob_mutex.mx_lock &
-	    FUTEX_TID) | (is_private ? 0 : DTP_HOLDER_SHARED));
+	if (bpf_probe_read_user(&object->ob_before, sizeof(object->ob_before),
+	    (const void *)(object->ob_arg[0] - sizeof(__u32))) != 0)
+		object->ob_before = 0;
+	holder = mutex_holder(object, how, is_private);
 	return (dtp_tid_inside(task) == (__u32)task->pid &&
 	    (__u32)holder != (__u32)task->pid ? holder : 0);
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: a wait for a futex has its address, as the program prints it; a
-# wait for a mutex, of any kind and of another process, has the thread that
-# holds it; a wait for a pipe, a socket, a connection or a file has that one;
+# wait for a mutex, of any kind and of another process, also one with a time
+# limit, has the thread that holds it, if its C library keeps that; a wait for a pipe, a socket, a connection or a file has that one;
 # all waits are as long as by the program's own clock.  A condition variable,
 # a semaphore, a barrier, a read-write lock, an unlocked mutex and memory that
 # nearly looks like a mutex have no holder, and what is no futex has no lock.  A
@@ -13,30 +13,40 @@
 need_recording
 tmpdir
 
-# Its stacks can be walked from the first wait on.
 mkfifo go
-"$work/planted_objects" "$PWD" <go >truth &
-planted=$!
-kill_at_end $planted
-exec 9>go
-record_begin -e off-cpu/min=0ns/ --record-comm -o w.dtp -p $planted
-exec 9>&-
-wait $planted || fail "the program failed"
-record_wait 0
-"$DTPROF" script --json w.dtp >samples || fail "no script"
-"$DTPROF" report --json --by comm,lock,holder \
-    --filter 'lock != "-" && holder == "-" && comm == "mutex"' w.dtp \
-    >report || fail "no report"
-py <<'END'
+
+# Its stacks can be walked from the first wait on.  Leaves w.dtp and truth.
+objects_record()	# program
+{
+	rm -f fifo flock reused
+	"$1" "$PWD" <go >truth &
+	planted=$!
+	kill_at_end $planted
+	exec 9>go
+	record_begin -e off-cpu/min=0ns/ --record-comm -o w.dtp -p $planted
+	exec 9>&-
+	wait $planted || fail "the program failed"
+	record_wait 0
+	"$DTPROF" script --json w.dtp >samples || fail "no script"
+	"$DTPROF" report --json --by comm,lock,holder \
+	    --filter 'lock != "-" && holder == "-" && comm == "mutex"' w.dtp \
+	    >report || fail "no report"
+}
+
+objects_check()		# way whose holder is known ...
+{
+	py "$@" <<'END'
 import bisect
 import collections
 import json
 import re
+import sys
 
 LEAST = 2000000
-HELD = {"mutex", "recursive", "errorcheck", "robust", "inherit", "shared"}
-FREE = {"condition", "semaphore", "barrier", "rwlock", "unlocked", "no-users",
-        "no-kind", "bitset", "stranger"}
+HELD = set(sys.argv[1:])
+FREE = {"mutex", "shared"} - HELD | {
+    "condition", "semaphore", "barrier", "rwlock", "unlocked", "no-users",
+    "no-kind", "bitset", "stranger"}
 PATHS = {"fifo", "flock", "reused"}
 FILES = {"pipe", "fifo", "socket", "network", "network6", "flock", "reused"}
 of = collections.defaultdict(list)
@@ -49,7 +59,7 @@ for s in map(json.loads, open("samples")):
     if s["comm"] == "mutex" and a["lock"] != "-" and a["holder"] == "-":
         report[a["lock"]] += s["weight"]
 waits = [line.split() for line in open("truth")]
-assert len(waits) == 21 * 8 * 3 + 1
+assert len(waits) == 22 * 8 * 3 + 1
 waiters = collections.defaultdict(set)
 for way, tid, *_ in waits:
     waiters[way].add(tid)
@@ -102,6 +112,10 @@ rows = json.load(open("report"))["rows"]
 assert {row["args"]["lock"]: row["total"] for row in rows} == report
 assert all(row["args"]["holder"] == "-" for row in rows)
 END
+}
+
+objects_record "$work/planted_objects"
+objects_check mutex recursive errorcheck robust inherit timed shared
 expect 125 "$DTPROF" record -e off-cpu --filter 'holder == "x"' true
 expect_err "off-cpu has no field 'holder'"
 ok "a filter of a holder is refused while recording"
@@ -113,7 +127,7 @@ import json
 
 waits = [line.split() for line in open("truth")]
 rows = json.load(open("blocked"))["blocked_by"]
-for way in "mutex", "recursive", "errorcheck", "robust", "inherit":
+for way in "mutex", "recursive", "errorcheck", "robust", "inherit", "timed":
     lock, holder = [line[6:8] for line in waits if line[0] == way][0]
     row, = [row for row in rows if row["lock"] == lock and
             row["holder"] == "keeper " + holder]
@@ -135,3 +149,14 @@ for way in "mutex", "recursive", "errorcheck", "robust", "inherit":
     assert .8 * held <= sum(p["part_ns"] for p in parts) <= \
         1.01 * row["meanwhile_ns"] + 1e6, parts
 END
+
+# A mutex of musl that is not recursive has no holder.
+if command -v musl-gcc >/dev/null; then
+	headers=/usr/include
+	musl-gcc -O1 -pthread -idirafter $headers \
+	    -idirafter "$headers/$(gcc -print-multiarch)" -o objects \
+	    "$SRC/tests/work/planted_objects.c" || fail "musl-gcc"
+	objects_record ./objects
+	objects_check recursive errorcheck robust inherit timed
+	ok "holders of locks of musl"
+fi

@@ -7,7 +7,7 @@
  * or -.  Argument: a directory for files.  It begins when its input ends.
  *
  * Locks with a holder: mutexes of several kinds, one of them held by another
- * process.  Without: condition variable, semaphore, barrier, read-write lock,
+ * process.  Of musl only some kinds say who holds them.  Without a holder: condition variable, semaphore, barrier, read-write lock,
  * an unlocked mutex, and memory that looks like a mutex, of which something is
  * wrong each time.
  */
@@ -39,15 +39,15 @@
 
 enum way {
 	WAY_MUTEX, WAY_RECURSIVE, WAY_ERRORCHECK, WAY_ROBUST, WAY_INHERIT,
-	WAY_SHARED, WAY_CONDITION, WAY_SEMAPHORE, WAY_BARRIER, WAY_RWLOCK,
+	WAY_TIMED, WAY_SHARED, WAY_CONDITION, WAY_SEMAPHORE, WAY_BARRIER, WAY_RWLOCK,
 	WAY_UNLOCKED, WAY_NO_USERS, WAY_NO_KIND, WAY_BITSET, WAY_STRANGER,
 	WAY_PIPE, WAY_FIFO, WAY_SOCKET, WAY_NETWORK, WAY_NETWORK6, WAY_FLOCK,
 	WAY_REUSED, WAY_N
 };
 
 static const char *const names[WAY_N] = {
-	"mutex", "recursive", "errorcheck", "robust", "inherit", "shared",
-	"condition", "semaphore", "barrier", "rwlock", "unlocked", "no-users",
+	"mutex", "recursive", "errorcheck", "robust", "inherit", "timed",
+	"shared", "condition", "semaphore", "barrier", "rwlock", "unlocked", "no-users",
 	"no-kind", "bitset", "stranger", "pipe", "fifo", "socket", "network",
 	"network6", "flock", "reused"
 };
@@ -97,11 +97,18 @@ check(bool is_true, const char *what)
 	exit(1);
 }
 
-/* glibc's mutex, as memory. */
+/* Before the word that threads wait for. */
+#ifdef __GLIBC__
+#define WORDS_BEFORE	0
+#else
+#define WORDS_BEFORE	1
+#endif
+
+/* A mutex, as memory. */
 static uint32_t *
 words_of(enum way way)
 {
-	return ((uint32_t *)(void *)&of[way].mutex);
+	return ((uint32_t *)(void *)&of[way].mutex + WORDS_BEFORE);
 }
 
 static const void *
@@ -123,16 +130,21 @@ static void
 futex_wait(enum way way, int how, uint32_t value)
 {
 	(void)syscall(SYS_futex, words_of(way), how | FUTEX_PRIVATE_FLAG,
-	    value, NULL, NULL, FUTEX_BITSET_MATCH_ANY);
+	    value, NULL, NULL, 1);
 }
 
 static void
 wait_for_lock(enum way way)
 {
+	const struct timespec never = { .tv_sec = INT_MAX };
 	pthread_mutex_t *mutex = &of[way].mutex;
 	const int round = of[way].round;
 
 	switch (way) {
+	case WAY_TIMED:
+		pthread_mutex_timedlock(mutex, &never);
+		pthread_mutex_unlock(mutex);
+		return;
 	case WAY_CONDITION:
 		pthread_mutex_lock(mutex);
 		while (of[way].round == round)
@@ -333,7 +345,7 @@ mutex_make(enum way way)
 	pthread_mutexattr_t attr;
 
 	pthread_mutexattr_init(&attr);
-	if (way == WAY_RECURSIVE)
+	if (way == WAY_RECURSIVE || way == WAY_TIMED)
 		pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
 	if (way == WAY_ERRORCHECK)
 		pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ERRORCHECK);
