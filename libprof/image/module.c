@@ -329,6 +329,11 @@ prof_module_lines(struct prof_module *module,
 	if (module->mo_asked_lines || files->mf_none)
 		return (module->mo_lines);
 	module->mo_asked_lines = true;
+	module->mo_lines = prof_line_tables_find(files->mf_tables,
+	    module->mo_image);
+	module->mo_kept_lines = module->mo_lines != NULL;
+	if (module->mo_kept_lines)
+		return (module->mo_lines);
 	fd = prof_module_open(module, files);
 	if (fd == -1)
 		return (NULL);
@@ -337,6 +342,8 @@ prof_module_lines(struct prof_module *module,
 	module->mo_refused_lines = module->mo_lines == NULL &&
 	    errno == EFBIG;
 	close(fd);
+	module->mo_kept_lines = prof_line_tables_keep(files->mf_tables,
+	    module->mo_image, module->mo_lines);
 	return (module->mo_lines);
 }
 
@@ -345,7 +352,7 @@ prof_module_fini(struct prof_module *module)
 {
 	prof_symtab_free(module->mo_recorded);
 	prof_symtab_free(module->mo_file);
-	if (module->mo_lines != NULL)
+	if (module->mo_lines != NULL && !module->mo_kept_lines)
 		prof_lines_close(module->mo_lines);
 }
 

@@ -13,6 +13,7 @@
 #include "elf/symtab.h"
 #include "elf/view.h"
 #include "images.h"
+#include "line_tables.h"
 
 #define PROF_MODULE_SEGMENTS	8
 
@@ -36,6 +37,7 @@ struct prof_module {
 	size_t		 mo_nplaces;
 	bool		 mo_asked;		/* the file was looked at */
 	bool		 mo_asked_lines;
+	bool		 mo_kept_lines;		/* they are mf_tables' */
 	bool		 mo_refused_names;	/* too much */
 	bool		 mo_refused_lines;	/* damaged, or too much */
 	bool		 mo_stripped;		/* it has but a .dynsym */
@@ -52,6 +54,7 @@ struct prof_module_files {
 	bool		 mf_same_boot;
 	/* In place of that a file is it when unchanged since then; or 0. */
 	uint64_t	 mf_unchanged_ns;
+	struct prof_line_tables *mf_tables;	/* NULL: of one recording */
 };
 
 /* The address as the file counts it of an offset; false: none is meant. */

@@ -434,6 +434,13 @@ prof_symbols_open(struct prof_reader *reader,
 	return (symbols);
 }
 
+void
+prof_symbols_share_lines(struct prof_symbols *symbols,
+    struct prof_line_tables *tables)
+{
+	symbols->sy_files.mf_tables = tables;
+}
+
 uint32_t
 prof_symbols_space(struct prof_symbols *symbols, uint32_t pid,
     uint64_t time_ns)

@@ -47,6 +47,10 @@ const struct prof_table_code *prof_script_code(
  */
 #define PROF_PC_WITHOUT(why)	((uint64_t)(why) << 4 | 8)
 
+/* Share line tables with other recordings; before the first question. */
+struct prof_line_tables;
+void	prof_symbols_share_lines(struct prof_symbols *symbols,
+	    struct prof_line_tables *tables);
 /* Of prof_symbols_note, limits that were reached: no quality says so. */
 const char *prof_symbols_limit(struct prof_symbols *symbols, size_t n);
 

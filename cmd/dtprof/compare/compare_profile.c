@@ -307,9 +307,11 @@ read_costs(struct source *source, long run, const char *path,
 	long event = -1;
 
 	source->sr_symbols = prof_symbols_open(reader, NULL, &error);
-	if (source->sr_symbols != NULL)
+	if (source->sr_symbols != NULL) {
+		prof_symbols_share_lines(source->sr_symbols, &ct->ct_lines);
 		profile = prof_profile_new(reader, source->sr_symbols,
 		    options, &error);
+	}
 	/* That a chunk is damaged may show when it is decoded. */
 	input_say_cut(ct->ct_command, reader);
 	if (profile != NULL) {
@@ -378,6 +380,7 @@ void
 compare_costs_free(struct costs *ct)
 {
 	compare_lines_free(ct);
+	prof_line_tables_fini(&ct->ct_lines);
 	free(ct->ct_event);
 	ct->ct_event = NULL;
 }
