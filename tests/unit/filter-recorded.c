@@ -5,7 +5,8 @@
  * argument and not its number, what a recording does not hold is refused by
  * name, and records are decided by what stands in them, stacks by the names of
  * their functions.  Split into the part for programs and the part with stack,
- * both together decide as the whole.
+ * both together decide as the whole.  What is known of a span that goes on is
+ * what all longer durations have in common.
  *
  * Easy to get wrong: the shift by the number of the syscall, texts among the
  * arguments, and the sign of narrow arguments.
@@ -260,6 +261,55 @@ check_joined(void)
 	    &error) == -1, "alternatives");
 }
 
+/* The longest is beyond each number in the expressions. */
+static void
+check_durations(void)
+{
+	static const char *const texts[] = {
+		"span.duration > 5", "span.duration >= 5", "span.duration == 7",
+		"span.duration != 3", "!(span.duration <= 4)",
+		"span.duration < 6", "span.duration in (2, 9)",
+		"span.duration > 2 && span.duration < 9",
+		"span.duration < 2 || span.duration >= 8 && pid == 1",
+		"pid == 1 && span.duration > 3", "span == 'a'", "span != 'a'",
+		"span == 'b' && span.duration > 3", "span.duration > 0",
+	};
+	static const struct prof_span_kind a = { .sk_name = "a" },
+	    b = { .sk_name = "b" };
+	static const struct prof_span_kind *const kinds[] = { &a, &b };
+	const struct prof_filter_spans spans = { .fp_kinds = kinds, .fp_n = 2,
+	    .fp_is_chosen = true, .fp_is_live = true };
+	unsigned found[3] = { 0 };
+	struct prof_err error;
+
+	for (size_t n = 0; n < sizeof(texts) / sizeof(texts[0]); n++) {
+		struct prof_filter *filter = prof_filter_new_in(texts[n], NULL,
+		    &spans, false, &error);
+
+		CHECK(filter != NULL, "%s: %s", texts[n], error.pe_text);
+		for (uint64_t ns = 0; ns < 40; ns++) {
+			const struct prof_record record = {
+				.pr_type = PROF_R_SAMPLE, .pr_pid = ns & 1 };
+			uint64_t holds = 0;
+			enum prof_filter_fate fate;
+
+			for (uint64_t end = ns / 2; end < 20; end++)
+				holds += prof_filter_holds_in(filter, &record,
+				    "", end, 0) != 0;
+			fate = holds == 0 ? PROF_FILTER_NEVER :
+			    holds == 20 - ns / 2 ? PROF_FILTER_ALWAYS :
+			    PROF_FILTER_OPEN;
+			CHECK(prof_filter_from(filter, &record, ns / 2) ==
+			    fate, "%s from %d", texts[n], (int)(ns / 2));
+			found[fate]++;
+		}
+		prof_filter_free(filter);
+	}
+	CHECK(found[0] > 20 && found[1] > 20 && found[2] > 20, "all fates");
+	CHECK(prof_filter_new_in("span.duration > p50", NULL, &spans, false,
+	    &error) == NULL, "a quantile while recording");
+}
+
 int
 main(void)
 {
@@ -310,5 +360,6 @@ main(void)
 	check_calls();
 	check_events();
 	check_joined();
+	check_durations();
 	return (passed());
 }
