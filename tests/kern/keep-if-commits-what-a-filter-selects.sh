@@ -53,7 +53,8 @@ session()	# seed expression
 }
 
 n=0
-while [ $n -lt "$sessions" ]; do
+compared=0
+while [ $compared -lt "$sessions" ] && [ $n -lt $((4 * sessions)) ]; do
 	python3 "$SRC/tests/kern/keep_if.py" expression $((seed + n)) >text
 	session $((seed + n)) "$(cat text)"
 	n=$((n + 1))
@@ -63,7 +64,10 @@ while [ $n -lt "$sessions" ]; do
 	fi
 	python3 "$SRC/tests/kern/keep_if.py" compare full.dtp keep.dtp \
 	    "$(cat text)" || fail "seed $seed, session $n"
+	compared=$((compared + 1))
 done
+[ $compared -gt 0 ] || skip "spans were near the limit in all $n sessions"
+ok "$((compared * programs)) programs of $((n * programs)) compared"
 for change in lacks has; do
 	python3 "$SRC/tests/kern/keep_if.py" compare full.dtp keep.dtp \
 	    "$(cat text)" $change >out 2>&1 &&
