@@ -72,7 +72,7 @@ struct prof_follow {
 	uint32_t	*fo_ref;	/* of the last record */
 	size_t		 fo_nrefs;
 	size_t		 fo_cap_refs;
-	uint64_t	 fo_now_ns;	/* its time */
+	uint64_t	 fo_now_ns;	/* of the last sample */
 	bool		 fo_is_last;	/* it is the last of all */
 };
 
@@ -274,7 +274,7 @@ spans_look(struct prof_follow *fo)
 		    span->tr_fate == PROF_FATE_UNWANTED)
 			continue;
 		if (prof_spans_live_unsure(fo->fo_spans, span->tr_kind,
-		    span->tr_begin_ns)) {
+		    span->tr_begin_ns, fo->fo_now_ns)) {
 			span->tr_fate = PROF_FATE_UNSURE;
 			continue;
 		}
@@ -343,7 +343,9 @@ prof_follow_record(struct prof_follow *fo, const struct prof_record *record)
 	const bool moves = record->pr_type == PROF_R_EXEC &&
 	    record->pr_ptid != record->pr_tid;
 
-	fo->fo_now_ns = record->pr_time_ns;
+	/* Others may be ahead: they may bear the time when they were read. */
+	if (record->pr_type == PROF_R_SAMPLE)
+		fo->fo_now_ns = record->pr_time_ns;
 	fo->fo_nrefs = 0;
 	if (prof_spans_live_record(fo->fo_spans, record) == -1)
 		return (-1);

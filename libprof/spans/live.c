@@ -359,10 +359,10 @@ prof_spans_live_watch(struct prof_spans *spans,
 
 bool
 prof_spans_live_unsure(const struct prof_spans *spans, size_t kind,
-    uint64_t begin_ns)
+    uint64_t from_ns, uint64_t to_ns)
 {
-	return (prof_span_gaps_touch(&spans->ss_kind[kind].ks_gaps, begin_ns,
-	    spans->ss_last_ns));
+	return (prof_span_gaps_touch(&spans->ss_kind[kind].ks_gaps, from_ns,
+	    to_ns));
 }
 
 bool

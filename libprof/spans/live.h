@@ -43,9 +43,9 @@ struct prof_span_watch {
 };
 void	prof_spans_live_watch(struct prof_spans *spans,
 	    const struct prof_span_watch *watch);
-/* Of one that has begun: may events since then have been lost? */
+/* May begins or ends of a kind have been lost in this time? */
 bool	prof_spans_live_unsure(const struct prof_spans *spans, size_t kind,
-	    uint64_t begin_ns);
+	    uint64_t from_ns, uint64_t to_ns);
 /* Does a span begin or end with this event? */
 bool	prof_spans_live_bounds(const struct prof_spans *spans, size_t event);
 /* May another thread end spans of a kind? */
