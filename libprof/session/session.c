@@ -32,7 +32,8 @@
 #define WAIT_MAX_MS	100
 #define WAIT_TABLE_MS	10	/* while tables are made, code is named */
 #define WAIT_CALM_MS	1000
-#define PAUSE_MS	2	/* between rounds that mappings ask for */
+#define PAUSE_MS	2	/* between rounds that mappings ask for ... */
+#define PAUSE_MAX_MS	25	/* ... and at a low rate */
 
 struct prof_session *
 prof_session_open(const struct prof_options *options, struct prof_err *error)
@@ -184,14 +185,29 @@ start_paused(struct prof_session *session)
 }
 
 /*
+ * Between rounds that mappings ask for: half the time between two samples of a
+ * CPU, for what happens to be known later costs few of them their tables.
+ */
+static int
+session_pause_ms(const struct prof_session *session)
+{
+	const uint64_t hz = prof_events_rate(&session->se_plan);
+
+	if (hz == 0 || hz >= 500 / PAUSE_MS)
+		return (PAUSE_MS);
+	return (hz <= 500 / PAUSE_MAX_MS ? PAUSE_MAX_MS : (int)(500 / hz));
+}
+
+/*
  * Whoever polls our descriptor is woken when a round is due: programs wake
  * only where a ring fills.  Stacks need the mappings that wait for it.
  */
 static int
 set_alarm(struct prof_session *session)
 {
-	const int ms = session->se_wait_ms > PAUSE_MS &&
-	    prof_merge_mappings_wait(&session->se_merge) ? PAUSE_MS :
+	const int pause_ms = session_pause_ms(session);
+	const int ms = session->se_wait_ms > pause_ms &&
+	    prof_merge_mappings_wait(&session->se_merge) ? pause_ms :
 	    session->se_wait_ms;
 	const struct itimerspec due = {
 		.it_value.tv_sec = ms / 1000,
@@ -367,7 +383,8 @@ prof_session_round(struct prof_session *session)
 static void
 wait_for_work(struct prof_session *session, int timeout_ms)
 {
-	const struct timespec pause = { 0, PAUSE_MS * 1000000L };
+	const int pause_ms = session_pause_ms(session);
+	const struct timespec pause = { 0, pause_ms * 1000000L };
 	struct epoll_event events[16];
 	int n = epoll_wait(session->se_epoll, events, 16, timeout_ms), i;
 
@@ -378,8 +395,9 @@ wait_for_work(struct prof_session *session, int timeout_ms)
 		if (events[i].data.fd != session->se_alarm)
 			session->se_woken_ns = prof_now_ns();
 	}
-	if (n > 0 && session->se_wait_ms > PAUSE_MS &&
-	    prof_now_ns() - session->se_round_ns < PAUSE_MS * 1000000UL)
+	if (n > 0 && session->se_wait_ms > pause_ms &&
+	    prof_now_ns() - session->se_round_ns <
+	    (uint64_t)pause.tv_nsec)
 		(void)nanosleep(&pause, NULL);
 	session->se_round_ns = prof_now_ns();
 }
