@@ -161,6 +161,11 @@ struct prof_options {
 	 * match this expression are written.  NULL: all are.
 	 */
 	const char	*po_keep_if;
+	/*
+	 * With BPF: no samples are stored where nobody has called
+	 * prof_session_run for so long, until it is called again.  0: they are.
+	 */
+	uint64_t	 po_max_stall_ns;
 };
 
 /*

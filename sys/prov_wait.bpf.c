@@ -165,7 +165,8 @@ part_store(struct part *part)
 	writer.wr_counts = firing.fg_counts;
 	writer.wr_cpu = firing.fg_cpu;
 	dtp_enter(&writer);
-	(void)dtp_write_sample(&writer, &firing, &walk);
+	if (!dtp_is_stalled(&writer))
+		(void)dtp_write_sample(&writer, &firing, &walk);
 	dtp_leave(&writer);
 	dtp_wakeup(&writer);
 	return (0);

@@ -420,8 +420,15 @@ dtp_store_sample(struct dtp_firing *firing)
 
 	if (cfg.dc_parts & DTP_P_CLOCK)
 		dtp_clock_make(firing->fg_tid);
-	if (!cfg.dc_may_wait)
+	if (cfg.dc_may_wait)
+		writer.wr_time_ns = bpf_ktime_get_ns();
+	else
 		dtp_enter(&writer);
+	if (dtp_is_stalled(&writer)) {
+		if (!cfg.dc_may_wait)
+			dtp_leave(&writer);
+		return (0);
+	}
 	dtp_walk_begin(&walk, &writer, firing);
 	if (cfg.dc_may_wait)
 		dtp_enter(&writer);

@@ -139,6 +139,25 @@ dtp_leave(struct dtp_writer *writer)
 	}
 }
 
+/*
+ * Has the reader not looked at the rings for too long?  Then no sample is
+ * stored, for nobody may come to read it, until the reader looks again.
+ */
+DTP_INLINE int
+dtp_is_stalled(struct dtp_writer *writer)
+{
+	const struct dtp_control *session;
+	__u32 zero = 0;
+
+	session = bpf_map_lookup_elem(&control, &zero);
+	if (session == NULL ||
+	    writer->wr_time_ns <= DTP_LOAD(&session->co_until_ns))
+		return (0);
+	dtp_count(&writer->wr_counts->cn_stalled);
+	dtp_count(&writer->wr_counts->cn_error);
+	return (1);
+}
+
 /* Count a record that was copied; before leaving, so that stop sees it. */
 DTP_INLINE void
 dtp_stored(struct dtp_writer *writer)

@@ -11,7 +11,7 @@
 /* A bit that says that the count is known: no number belongs to it. */
 #define HAS_COUNT_BIT	32
 #define HAS_COUNT	((uint64_t)1 << HAS_COUNT_BIT)
-#define NBITS		44
+#define NBITS		45
 #define PROF_NO_BIT	NBITS
 
 /* Where the counter of a bit stands; 0, where pa_has_count is: nowhere. */

@@ -355,6 +355,8 @@ struct dtp_control {
 	__u64	co_awaited;	/* [c] process that has executed dc_awaited, */
 				/* the first one that did; 0: none yet */
 	__u64	co_awaited_ns;	/* [c] when it did */
+	__u64	co_until_ns;	/* [u] samples are stored until then, unless */
+				/* the reader looks at the rings before */
 };
 
 /*
@@ -410,6 +412,8 @@ struct dtp_counts {
 	__u64	cn_twice_kept;	/* the second of two programs was skipped, */
 				/* but the first one was not */
 	__u64	cn_unsure;	/* periods that may have been late, or not */
+	__u64	cn_stalled;	/* of error: after co_until_ns */
+	__u64	cn_spare[7];	/* CPUs do not share lines of the cache */
 };
 
 #define DTP_WALL_THREADS 65536	/* that passes know */
@@ -666,8 +670,8 @@ _Static_assert(sizeof(struct dtp_snapshot) == 296, "struct dtp_snapshot");
 _Static_assert(sizeof(struct dtp_piece) == 16, "struct dtp_piece");
 _Static_assert(sizeof(struct dtp_stream) == 256, "struct dtp_stream");
 DTP_AT(dtp_stream, ss_tail, 128);
-_Static_assert(sizeof(struct dtp_control) == 88, "struct dtp_control");
-_Static_assert(sizeof(struct dtp_counts) == 512, "struct dtp_counts");
+_Static_assert(sizeof(struct dtp_control) == 96, "struct dtp_control");
+_Static_assert(sizeof(struct dtp_counts) == 576, "struct dtp_counts");
 _Static_assert(sizeof(struct dtp_call_ends) == 16, "struct dtp_call_ends");
 _Static_assert(DTP_F_DURATION == DTP_F_ARG0 + DTP_MAX_ARGS, "DTP_F_DURATION");
 _Static_assert(sizeof(struct dtp_arg) == 24, "struct dtp_arg");

@@ -40,7 +40,7 @@
 	    sizeof(((struct type *)NULL)->member) == sizeof(struct type), \
 	    #type)
 
-ENDS_WITH(prof_options, po_rotates);
+ENDS_WITH(prof_options, po_max_stall_ns);
 ENDS_WITH(prof_counting_options, co_log_arg);
 ENDS_WITH(prof_symbols_options, so_only_recorded);
 ENDS_WITH(prof_import_options, im_output);

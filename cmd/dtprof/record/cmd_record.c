@@ -26,6 +26,7 @@ static void	 free_events(struct opt_strings *events);
 #define ATTACH_TASKS	1		/* the second of its words */
 #define MAX_DELAY_MS	86400000	/* a day */
 #define MAX_STACK	64512		/* the largest record has 64 KiB */
+#define MAX_STALL_NS	10000000000ULL	/* without --max-stall */
 
 /* By letter or name, as the manual has them. */
 static const struct opt_row options_of_record[] = {
@@ -101,6 +102,9 @@ static const struct opt_row options_of_record[] = {
 	    RO(ro_overhead), NULL },
 	{ 0, "max-size", "SIZE", OPT_SIZE, 65536, INT64_MAX, NULL,
 	    "stop when the output file reaches SIZE", RO(ro_max_size), NULL },
+	{ 0, "max-stall", "TIME", OPT_TIME, 2000000000, 31536000000000000ULL,
+	    "10s", "store no samples if dtprof stalls for TIME",
+	    RO(ro_max_stall), NULL },
 	{ 0, "no-inherit", NULL, OPT_FLAG, 0, 0, NULL,
 	    "do not follow child processes", RO(ro_no_inherit),
 	    NULL },
@@ -395,6 +399,8 @@ options_fill(const struct record_options *ro, int n, char **operands,
 	po->po_no_kernel = ro->ro_user_only;
 	po->po_unwind_bytes = ro->ro_unwind.on_value;
 	po->po_max_overhead = ro->ro_overhead.on_value;
+	po->po_max_stall_ns = ro->ro_max_stall.on_set ?
+	    ro->ro_max_stall.on_value : MAX_STALL_NS;
 	po->po_record_comm = ro->ro_record_comm;
 	po->po_verify = ro->ro_verify;
 	/* Walks cannot be compared where only one is made. */

@@ -24,6 +24,7 @@ struct record_options {
 	struct opt_number ro_duration;
 	struct opt_number ro_max_loss;
 	struct opt_number ro_overhead;
+	struct opt_number ro_max_stall;
 	struct opt_number ro_max_size;
 	struct opt_number ro_ring;
 	struct opt_number ro_keep_last;

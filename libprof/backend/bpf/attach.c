@@ -293,6 +293,7 @@ prof_bpf_record(struct prof_bpf *bpf)
 	if (!bpf->bp_place.pl_on_tasks && !prof_plan_is_exact(bpf->bp_plan))
 		control->co_clock_ns = now_ns - (ran_ns -
 		    bpf->bp_place.pl_clock_ns);
+	prof_stall_begin(bpf);
 	prof_bpf_state(bpf, DTP_RECORDING);
 }
 

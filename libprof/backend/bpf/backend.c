@@ -245,7 +245,7 @@ bpf_tend(void *state)
 {
 	struct prof_bpf *bpf = state;
 
-	if (prof_gaps_look(bpf) == -1)
+	if (prof_stall_look(bpf) == -1 || prof_gaps_look(bpf) == -1)
 		return (-1);
 	/* In a pause, too, or the timer would end each wait at once. */
 	if ((bpf->bp_phase == PROF_BPF_RECORDING &&

@@ -159,6 +159,12 @@ const struct dtp_counts *prof_bpf_counts(const struct prof_bpf *bpf,
 /* Threads whose counts can wait for a sample at once. */
 #define DTP_VALUES_TASKS	65536
 
+/* ------------------------------------------------------------ stall.c */
+
+/* Samples are stored for the next --max-stall. */
+void	prof_stall_begin(struct prof_bpf *bpf);
+int	prof_stall_look(struct prof_bpf *bpf);
+
 /* ----------------------------------------------------------- values.c */
 
 /* Can all counters count at the same time?  Before anything is started. */
