@@ -231,7 +231,7 @@ wait_part(const struct wait *wait, const struct task_struct *task,
 	part->pa_states = 1ULL << (now->nw_state & 31);
 	part->pa_pid = wait->wt_pid;
 	part->pa_tid = wait->wt_tid;
-	part->pa_flags = wait->wt_walk == WALK_SURELY ? 0 : DTP_R_CHANCE;
+	part->pa_flags = wait->wt_step << DTP_R_STEP_SHIFT;
 	part->pa_slot = wait->wt_slot - 1;
 	part->pa_kernel = wait->wt_kernel;
 	part->pa_user = wait->wt_user;

@@ -11,8 +11,10 @@
 #define WAIT_DEAD	0x80	/* TASK_DEAD: it never runs again */
 #define WAIT_UNSEEN	(1ULL << 32)	/* blocked, in an unknown state */
 
-/* Whether its stack is walked. */
-enum walk { WALK_SURELY, WALK_DRAWN, WALK_NOT };
+/* Paced, a CPU walks the stacks of so many waits a second, or fewer. */
+#define WALK_HZ		500
+#define PACE_NS		100000000ULL	/* the step changes after so long ... */
+#define PACE_WAITS	512		/* ... or so many waits */
 
 struct wait {
 	__u64	wt_begun_ns;	/* co_begun_ns when the entry was made */
@@ -31,7 +33,9 @@ struct wait {
 	__u32	wt_waker;	/* tid of a waker that is a thread */
 	char	wt_waker_comm[DTP_COMM_LEN];
 	__u64	wt_left_ns;	/* when it last left a CPU; 0: not yet */
-	__u32	wt_walk;	/* enum walk */
+	__u32	wt_step;	/* walked is one in 2^this; 0: all */
+	__u32	wt_is_walked;
+	__u32	wt_pad;
 	__u32	wt_slot;	/* number of its stack slot plus 1; 0: none */
 	__u32	wt_kernel;	/* as in struct dtp_walk */
 	__u32	wt_user;
@@ -63,6 +67,20 @@ struct {
 
 volatile __u64 wait_fresh;
 
+/* How often this CPU had to decide whether to walk, since when. */
+struct wait_pace {
+	__u64	wp_from_ns;
+	__u32	wp_waits;
+	__u32	wp_step;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct wait_pace);
+} wait_paces SEC(".maps");
+
 DTP_INLINE struct dtp_scratch *
 slot_take(__u32 *slot)
 {
@@ -85,6 +103,41 @@ slot_give(struct wait *wait)
 	bpf_map_push_elem(&wait_free, &slot, 0);
 }
 
+/* The least step with which so many waits have no more walks than allowed. */
+DTP_INLINE __u32
+step_of(__u32 waits, __u64 allowed)
+{
+	__u32 step = 0;
+
+	while (step < DTP_WALK_STEPS && waits >> step > allowed)
+		step++;
+	return (step);
+}
+
+/*
+ * The step of a wait that begins.  It comes from the waits of this CPU before
+ * this one, so it does not depend on how long this one will be.
+ */
+DTP_INLINE __u32
+pace_step(__u64 now_ns)
+{
+	__u32 zero = 0;
+	struct wait_pace *pace = bpf_map_lookup_elem(&wait_paces, &zero);
+	__u64 ns;
+
+	if (cfg.dc_interval != DTP_WALK_PACED || pace == NULL)
+		return (cfg.dc_interval);
+	ns = now_ns - pace->wp_from_ns;
+	if (ns >= PACE_NS || pace->wp_waits >= PACE_WAITS) {
+		pace->wp_step = step_of(pace->wp_waits,
+		    ns / (1000000000 / WALK_HZ));
+		pace->wp_from_ns = now_ns;
+		pace->wp_waits = 0;
+	}
+	pace->wp_waits++;
+	return (pace->wp_step);
+}
+
 /*
  * Decide whether to walk the thread that leaves.  A walk costs ten times as
  * much as the rest of a switch, so chance decides for a thread that left
@@ -95,31 +148,34 @@ DTP_INLINE void
 wait_draw(struct wait *wait, __u64 now_ns, struct dtp_wait_counts *counted)
 {
 	__u64 left_ns = wait->wt_left_ns;
+	__u32 step;
 
 	wait->wt_left_ns = now_ns;
-	wait->wt_walk = WALK_SURELY;
-	if (cfg.dc_interval <= 1 || (cfg.dc_parts & DTP_P_STACKS) == 0 ||
-	    left_ns == 0 || now_ns - left_ns >= cfg.dc_min_ns)
+	wait->wt_step = 0;
+	wait->wt_is_walked = (cfg.dc_parts & DTP_P_STACKS) != 0;
+	if (!wait->wt_is_walked || cfg.dc_interval == 0 || left_ns == 0 ||
+	    now_ns - left_ns >= cfg.dc_min_ns)
 		return;
+	step = pace_step(now_ns);
+	wait->wt_step = step;
+	if (step == 0)
+		return;
+	wait->wt_is_walked = bpf_get_prandom_u32() >> (32 - step) == 0;
 	counted->wn_eligible++;
-	wait->wt_walk = WALK_NOT;
-	if ((__u64)bpf_get_prandom_u32() * cfg.dc_interval >> 32 == 0) {
-		counted->wn_drawn++;
-		wait->wt_walk = WALK_DRAWN;
-	}
+	counted->wn_drawn += wait->wt_is_walked;
+	counted->wn_expected += 1ULL << 16 >> step;
+	counted->wn_variance += (1ULL << 32 >> step) - (1ULL << 32 >> 2 * step);
 }
 
 /* The weight of a sample of a wait for which chance decided. */
 DTP_INLINE void
 wait_weigh(const struct wait *wait, __u64 ns, struct dtp_wait_counts *counted)
 {
-	if (wait->wt_walk == WALK_SURELY)
+	if (wait->wt_step == 0)
 		return;
 	counted->wn_chance_ns += ns;
-	if (wait->wt_walk == WALK_NOT)
-		return;
-	counted->wn_drawn_ns += ns;
-	counted->wn_drawn_us2 += (ns / 1000) * (ns / 1000);
+	if (wait->wt_is_walked)
+		counted->wn_drawn_ns += ns;
 }
 
 /*
@@ -135,7 +191,7 @@ wait_walk(struct wait *wait, void *ctx, struct dtp_wait_counts *counted)
 
 	wait->wt_kernel = wait->wt_user = wait->wt_turned = 0;
 	wait->wt_kstatus = wait->wt_ustatus = DTP_S_NONE;
-	if ((cfg.dc_parts & DTP_P_STACKS) == 0 || wait->wt_walk == WALK_NOT)
+	if (!wait->wt_is_walked)
 		return (0);
 	walk.wk_scratch = slot_take(&slot);
 	if (walk.wk_scratch == NULL) {

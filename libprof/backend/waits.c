@@ -21,8 +21,8 @@ prof_waits_say(const struct prof_plan *plan, const struct prof_event *event,
 		COUNT(short_ns), COUNT(open), COUNT(open_ns),
 		COUNT(unwalked), COUNT(unkept), COUNT(gaps), COUNT(gap_ns),
 		COUNT(unwoken), COUNT(unwoken_ns), COUNT(eligible),
-		COUNT(drawn), COUNT(chance_ns), COUNT(drawn_ns),
-		COUNT(drawn_us2),
+		COUNT(drawn), COUNT(expected), COUNT(variance),
+		COUNT(chance_ns), COUNT(drawn_ns),
 #undef COUNT
 	};
 	char key[64];

@@ -34,7 +34,7 @@ struct prof_record {
 	const uint64_t	*pr_user;
 	uint8_t		 pr_kstatus;	/* enum prof_stack_status */
 	uint8_t		 pr_ustatus;
-	uint8_t		 pr_by_chance;	/* its stacks were walked */
+	uint8_t		 pr_by_chance;	/* 0: all are walked; one in 2^this */
 	/*
 	 * Script frames beside those of pr_user, innermost first, a word
 	 * each; prof_record_stack merges both.

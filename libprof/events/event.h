@@ -70,7 +70,7 @@ struct prof_event {
 	size_t		 ev_nhooks;
 	/* Allocations: bytes that one stands for; what a command loads */
 	uint64_t	 ev_interval;
-	uint32_t	 ev_one_of;	/* off-cpu: of so many, one is walked */
+	uint32_t	 ev_step;	/* off-cpu: see DTP_WALK_PACED */
 	char		*ev_preload;	/* NULL: nothing */
 	uint32_t	 ev_nargs;
 	struct prof_arg	 ev_args[DTP_MAX_ARGS];

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Waits without a stack, because chance decided not to walk it.  Each was as
- * likely to be walked as any other for which chance decided, so those that were
- * walked stand for all of their group, which is who a fold is: of a thread,
- * with a reason, and so on, as the caller asked for.  A group is also of one
- * state, and of waits that no recorded thread ended, or of others: no idle wait
- * stands for one that is known not to be idle.
+ * Waits without a stack, because chance decided not to walk it.  Of waits like
+ * one that was walked, one in 2^step was: so beside itself, it stands for
+ * 2^step - 1 others of its group.  A group is who a fold is: of a thread, with
+ * a reason, and so on, as the caller asked for.  A group is also of one state,
+ * and of waits that no recorded thread ended, or of others: no idle wait stands
+ * for one that is known not to be idle.
  *
  *	f 2 ms	g 1 ms	no stack 21 ms	->	f 16 ms	g 8 ms
  *
  * So the time of a group is what was measured, and how it is divided among
  * functions is an estimate.  If none of a group was walked, nothing changes.
- * Called by gather.c.
+ * Called by gather.c, and by quality.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,9 +23,15 @@
 
 /* Some of a group: what they weigh, and how many they are. */
 struct part {
-	uint64_t	pt_weight;
-	uint64_t	pt_samples;
+	unsigned __int128 pt_weight;
+	unsigned __int128 pt_samples;
 };
+
+unsigned __int128
+prof_chance_others(uint32_t step, uint64_t walked)
+{
+	return (((unsigned __int128)1 << step) - 1) * walked;
+}
 
 static bool
 is_walked(const struct prof_fold *fold)
@@ -57,43 +63,48 @@ fold_compare(const void *a, const void *b)
 static void
 part_add(struct part *part, const struct prof_fold *fold)
 {
-	part->pt_weight += fold->fo_weight;
-	part->pt_samples += fold->fo_samples;
+	const uint32_t step = (fold->fo_bits & PROF_FOLD_STEP) >>
+	    PROF_FOLD_STEP_SHIFT;
+
+	part->pt_weight += prof_chance_others(step, fold->fo_weight);
+	part->pt_samples += prof_chance_others(step, fold->fo_samples);
 }
 
-/* Of all, the share that so much of what was walked stands for. */
+/* Of what was not walked, the share that so much of all stands for. */
 static uint64_t
-share_of(uint64_t all, uint64_t so_much, uint64_t walked)
+share_of(uint64_t unwalked, unsigned __int128 so_much, unsigned __int128 all)
 {
-	return (walked == 0 ? 0 :
-	    (uint64_t)((unsigned __int128)all * so_much / walked));
+	return ((uint64_t)(unwalked * so_much / all));
 }
 
 /* Sums are rounded, not each fold, so nothing is lost. */
 static void
 group_share(struct prof_fold **fold, size_t n)
 {
-	struct part all = { 0 }, walked = { 0 }, before = { 0 }, after;
+	struct part all = { 0 }, before = { 0 }, after;
+	uint64_t weight = 0, samples = 0;
 	size_t i;
 
-	for (i = 0; i < n; i++) {
-		part_add(&all, fold[i]);
-		if (is_walked(fold[i]))
-			part_add(&walked, fold[i]);
-	}
-	if (walked.pt_weight == 0)
-		return;
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < n; i++)
+		if (is_walked(fold[i])) {
+			part_add(&all, fold[i]);
+		} else {
+			weight += fold[i]->fo_weight;
+			samples += fold[i]->fo_samples;
+		}
+	for (i = 0; all.pt_weight != 0 && i < n; i++) {
+		if (!is_walked(fold[i])) {
+			fold[i]->fo_weight = fold[i]->fo_samples = 0;
+			continue;
+		}
 		after = before;
-		if (is_walked(fold[i]))
-			part_add(&after, fold[i]);
-		fold[i]->fo_weight = share_of(all.pt_weight, after.pt_weight,
-		    walked.pt_weight) - share_of(all.pt_weight,
-		    before.pt_weight, walked.pt_weight);
-		fold[i]->fo_samples = share_of(all.pt_samples,
-		    after.pt_samples, walked.pt_samples) -
-		    share_of(all.pt_samples, before.pt_samples,
-		    walked.pt_samples);
+		part_add(&after, fold[i]);
+		fold[i]->fo_weight += share_of(weight, after.pt_weight,
+		    all.pt_weight) - share_of(weight, before.pt_weight,
+		    all.pt_weight);
+		fold[i]->fo_samples += share_of(samples, after.pt_samples,
+		    all.pt_samples) - share_of(samples, before.pt_samples,
+		    all.pt_samples);
 		before = after;
 	}
 }

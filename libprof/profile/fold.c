@@ -42,7 +42,8 @@ prof_fold_key(struct prof_fold *fold, const struct prof_sample *sample)
 		fold->fo_instruction = (uint32_t)sample->sm_script.sk_leaf;
 	}
 	if (record->pr_by_chance)
-		fold->fo_bits |= PROF_FOLD_CHANCE;
+		fold->fo_bits |= PROF_FOLD_CHANCE |
+		    (uint64_t)record->pr_by_chance << PROF_FOLD_STEP_SHIFT;
 	if (prof_record_is_unwalked(record))
 		fold->fo_bits |= PROF_FOLD_UNWALKED;
 	if (is_cut(record->pr_kstatus))

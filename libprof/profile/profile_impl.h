@@ -235,6 +235,8 @@ struct prof_who {
 #define PROF_FOLD_OUTSIDE	0x100	/* no recorded thread ended it */
 #define PROF_FOLD_CHANCE	0x200	/* its stacks were walked by chance */
 #define PROF_FOLD_UNWALKED	0x400	/* and it has none */
+#define PROF_FOLD_STEP		0xf800	/* pr_by_chance, shifted */
+#define PROF_FOLD_STEP_SHIFT	11
 #define PROF_FOLD_CALL_SHIFT	32	/* above: the system call + 1, or 0 */
 
 /*
@@ -298,8 +300,10 @@ struct prof_ends {
 	/* Of those for which chance decided, and of those walked then. */
 	uint64_t	en_chance;	/* weight */
 	uint64_t	en_walked;
+	unsigned __int128 en_others;	/* for which those walked stand */
+	/* Of weights walked: w * w, w * others of w, others of w squared. */
+	unsigned __int128 en_walked_squares[3];
 	unsigned __int128 en_chance_squares;
-	unsigned __int128 en_walked_squares;
 };
 
 struct prof_gathered {
@@ -323,7 +327,9 @@ struct prof_gather *prof_gather_new(struct prof_reader *reader,
 	    const struct prof_profile_options *options,
 	    struct prof_err *error);	/* owned by caller */
 const struct prof_gathered *prof_gather_folds(const struct prof_gather *gather);
-/* chance.c: divides the time of waits that were not walked. */
+/* chance.c: for how much not walked, on average, what was walked stands. */
+unsigned __int128 prof_chance_others(uint32_t step, uint64_t walked);
+/* Divides the time of waits that were not walked. */
 int	prof_chance_share(struct prof_gathered *got,
 	    const struct prof_profile_options *options,
 	    struct prof_err *error);

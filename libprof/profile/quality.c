@@ -41,8 +41,14 @@ prof_ends_add(struct prof_ends *ends, const struct prof_record *record,
 	ends->en_chance_squares += (unsigned __int128)weight * weight;
 	if (prof_record_is_unwalked(record))
 		return;
+	const unsigned __int128 others = prof_chance_others(
+	    record->pr_by_chance, weight);
+
 	ends->en_walked += weight;
-	ends->en_walked_squares += (unsigned __int128)weight * weight;
+	ends->en_others += others;
+	ends->en_walked_squares[0] += (unsigned __int128)weight * weight;
+	ends->en_walked_squares[1] += others * weight;
+	ends->en_walked_squares[2] += others * others;
 }
 
 void
@@ -56,7 +62,9 @@ prof_ends_join(struct prof_ends *sum, const struct prof_ends *add)
 	sum->en_chance += add->en_chance;
 	sum->en_walked += add->en_walked;
 	sum->en_chance_squares += add->en_chance_squares;
-	sum->en_walked_squares += add->en_walked_squares;
+	sum->en_others += add->en_others;
+	for (unsigned n = 0; n < 3; n++)
+		sum->en_walked_squares[n] += add->en_walked_squares[n];
 }
 
 /* ---------------------------------------------------- what is counted */
@@ -149,9 +157,12 @@ squares_of(const struct prof_ends *ends)
 
 	if (ends->en_walked == 0)
 		return ((double)ends->en_squares);
-	scale = (double)ends->en_chance / (double)ends->en_walked;
+	scale = (double)(ends->en_chance - ends->en_walked) /
+	    (double)ends->en_others;
 	return ((double)(ends->en_squares - ends->en_chance_squares) +
-	    scale * scale * (double)ends->en_walked_squares);
+	    (double)ends->en_walked_squares[0] +
+	    2 * scale * (double)ends->en_walked_squares[1] +
+	    scale * scale * (double)ends->en_walked_squares[2]);
 }
 
 /*

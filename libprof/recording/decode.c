@@ -357,7 +357,9 @@ decode_sample(struct prof_decoder *decoder)
 	record->pr_time_ns = decoder->de_time;
 	record->pr_in_kernel = (shape->sh_bits & PROF_SH_KERNEL) != 0;
 	record->pr_nested = (shape->sh_bits & PROF_SH_NESTED) != 0;
-	record->pr_by_chance = (shape->sh_bits & PROF_SH_CHANCE) != 0;
+	record->pr_by_chance = (shape->sh_bits & PROF_SH_CHANCE) == 0 ? 0 :
+	    (uint8_t)(1 + ((shape->sh_bits & PROF_SH_STEP) >>
+	    PROF_SH_STEP_SHIFT));
 	record->pr_kstatus = shape->sh_kstatus;
 	record->pr_ustatus = shape->sh_ustatus;
 	record->pr_comm = "";

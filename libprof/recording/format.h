@@ -94,6 +94,8 @@ enum prof_sample_section {
 #define PROF_SH_SCRIPT	0x100	/* has script frames */
 #define PROF_SH_CLOCK	0x200	/* has how long the thread has run */
 #define PROF_SH_CHANCE	0x400	/* chance decided whether it has stacks */
+#define PROF_SH_STEP	0x7800	/* and pr_by_chance - 1, shifted */
+#define PROF_SH_STEP_SHIFT 11
 
 /* Fields of a record of a LIFE chunk, in this order.  Appended. */
 enum prof_life_field {

@@ -81,7 +81,8 @@ shape_bits(const struct prof_record *record,
 	if (record->pr_has_clock)
 		bits |= PROF_SH_CLOCK;
 	if (record->pr_by_chance)
-		bits |= PROF_SH_CHANCE;
+		bits |= PROF_SH_CHANCE | ((record->pr_by_chance - 1U) <<
+		    PROF_SH_STEP_SHIFT & PROF_SH_STEP);
 	return (bits);
 }
 

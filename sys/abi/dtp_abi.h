@@ -105,7 +105,8 @@ struct dtp_rec {
 #define DTP_R_NESTED	0x2	/* entered while another writer was active */
 #define DTP_R_SCRIPT	0x4	/* struct dtp_script is behind the stacks */
 #define DTP_R_AGAIN	0x8	/* the stacks are the thread's last ones */
-#define DTP_R_CHANCE	0x10	/* chance decided whether it has stacks */
+#define DTP_R_STEP	0x1f00	/* not 0: a wait; of so many like it, as 2 to */
+#define DTP_R_STEP_SHIFT 8	/* this says, the stack of one was walked */
 #define DTP_R_CHAIN_SHIFT 16	/* from here: number of its dtp_chain */
 
 /* Parts of a sample, in this order. */
@@ -630,8 +631,8 @@ struct dtp_config {
 	__u32	dc_turn;	/* enum dtp_turn_mode */
 	__u32	dc_may_wait;	/* preempted: it walks before it enters */
 	__u32	dc_page_shift;	/* of the machine's pages */
-	__u32	dc_interval;	/* bytes for which an allocation stands; the */
-				/* stack of one wait in so many is walked */
+	__u32	dc_interval;	/* bytes for which an allocation stands; or */
+				/* the step of waits, or DTP_WALK_PACED */
 	__u64	dc_min_ns;	/* waits that are shorter are only summed */
 	__s64	dc_preempt_at;	/* x86: from a run queue to the CPU's */
 				/* preempt_count; 0: not known */

@@ -12,6 +12,13 @@
 #define DTP_WAIT_STACKS	256	/* of these, waiting with a stack */
 
 /*
+ * With step n, the stack of one wait in 2^n is walked.  Paced, the step depends
+ * on how often threads switched before.
+ */
+#define DTP_WALK_PACED	(~0U)
+#define DTP_WALK_STEPS	16	/* the last one */
+
+/*
  * Counts of threads whose waits are recorded, [c].  The time between two
  * switches of a thread is added to running, runnable or blocked when it ends;
  * elapsed is one difference of two times for each thread.  So after stop,
@@ -38,11 +45,12 @@ struct dtp_wait_counts {
 	__u64	wn_unwoken_ns;	/* ... so all of it counts as blocked */
 	__u64	wn_eligible;	/* switches at which chance decided ... */
 	__u64	wn_drawn;	/* ... that the stack was walked */
+	__u64	wn_expected;	/* sum of the probabilities, in 2^-16 ... */
+	__u64	wn_variance;	/* ... and the variance of wn_drawn, in 2^-32 */
 	__u64	wn_chance_ns;	/* weight of the samples of wn_eligible ... */
-	__u64	wn_drawn_ns;	/* ... and of wn_drawn ... */
-	__u64	wn_drawn_us2;	/* ... and the sum of its squares, in us */
+	__u64	wn_drawn_ns;	/* ... and of wn_drawn */
 };
 
-_Static_assert(sizeof(struct dtp_wait_counts) == 168, "dtp_wait_counts");
+_Static_assert(sizeof(struct dtp_wait_counts) == 176, "dtp_wait_counts");
 
 #endif /* DTP_WAIT_H */

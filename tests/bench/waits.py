@@ -36,13 +36,17 @@ RECORD = [DTPROF, "record", "-q", "-e", "off-cpu", "-a", "-o", "out"]
 TOOLS = {
     "dtprof record --off-cpu": [DTPROF, "record", "-q", "--off-cpu", "-a",
                                 "-o", "out"],
-    "dtprof, walk=8": [x.replace("off-cpu", "off-cpu/walk=8/")
-                       for x in RECORD],
-    "dtprof, no stacks": RECORD + ["--call-graph", "none"],
+    "dtprof, no CPU event": RECORD,
+    "dtprof, no CPU event, walk=1": [
+        x.replace("off-cpu", "off-cpu/walk=1/") for x in RECORD],
+    "dtprof, no CPU event, no stacks": RECORD + ["--call-graph", "none"],
+    "dtprof, CPU event alone": [DTPROF, "record", "-q", "-a", "-o", "out"],
     "perf sched record": ["unshare", "-m", "perf", "sched", "record", "-o",
                           "out"],
     "bpftrace offcputime": ["bpftrace", "-o", "out", "-e", OFFCPUTIME],
 }
+TOOLS = {name: command for name, command in TOOLS.items()
+         if re.search(os.environ.get("BENCH_TOOLS", ""), name)}
 
 
 def run(command, **options):
@@ -174,22 +178,27 @@ def bounds(values):
 
 
 def window(server, recorder=None):
-    """Requests a second, and a second of CPU time of all that takes part."""
+    """
+    Requests a second, and a second of CPU time of all that takes part, and how
+    much of a CPU the recorder takes.
+    """
     def spent():
         children = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return (children.ru_utime + children.ru_stime + spent_by(server.pid) +
-                (recorder.spent() if recorder else 0))
+        return [children.ru_utime + children.ru_stime + spent_by(server.pid),
+                recorder.spent() if recorder else 0]
 
     before = spent()
     n, seconds = server.work()
     time.sleep(.1)  # until the server has waited for its children
-    return n / seconds, n / (spent() - before)
+    worked, recorded = (b - a for a, b in zip(before, spent()))
+    return n / seconds, n / (worked + recorded), recorded / seconds
 
 
 def lost(what, server):
     """In each round each tool once, beside a run without it, in any order."""
     chance = random.Random()
     pairs, rates = {tool: [] for tool in TOOLS}, []
+    shares = {tool: [] for tool in TOOLS}
     with server:
         server.work()
         for _ in range(ROUNDS):
@@ -203,11 +212,13 @@ def lost(what, server):
                         seen[is_with] = window(server)
                         rates.append(seen[is_with][0])
                 pairs[tool].append([1 - a / b for a, b in
-                                    zip(seen[True], seen[False])])
+                                    zip(seen[True][:2], seen[False])])
+                shares[tool].append(seen[True][2])
     print("  %s, %.0f a second (%.0f to %.0f)" % (
         what, statistics.median(rates), min(rates), max(rates)))
     for tool, rows in pairs.items():
-        print("    lost to " + tool)
+        print("    lost to %s, which takes %.1f%% of a CPU itself" % (
+            tool, 100 * statistics.median(shares[tool])))
         for how, values in zip(("time", "CPU time"), zip(*rows)):
             low, high = bounds(values)
             print("      by %-9s %5.1f%%, 95%%: %5.1f to %5.1f%%, median "

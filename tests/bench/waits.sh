@@ -7,7 +7,8 @@
 # threads.  The first three print what throughput is lost to dtprof, to perf and
 # to bpftrace.
 #
-# BENCH_ROUNDS (8) is how many pairs of runs each tool gets.
+# BENCH_ROUNDS (8) is how many pairs of runs each tool gets, and BENCH_TOOLS a
+# regular expression of tools.
 . "${SRC:=$PWD}/tests/lib.sh"
 need_root
 need_bpf

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * ASSERTION: the time of waits whose stacks chance decided not to walk is
- * divided among those of the same group for which it decided to, in proportion;
+ * divided among those of the same group for which it decided to, in proportion
+ * to their time and to the number of others for which each of them stands;
  * every total is what was measured, to the nanosecond, also if the numbers do
  * not divide.  Waits of which chance did not decide keep their time.  Where
  * none of a group was walked, and where each sample is shown at its time,
@@ -21,6 +22,8 @@
 #define ALONE_NS	777u
 #define WOKEN_NS	5003u
 #define RUNNABLE_NS	307u
+#define STEP	3u
+#define OTHERS	15u	/* for which one with step 4 stands */
 
 #define PC		0xffffffffc0001000u
 #define FUNCTION_BYTES	0x100u
@@ -40,14 +43,14 @@ static const struct wait {
 
 static void
 add_wait(struct prof_writer *writer, uint32_t tid, const struct wait *wait,
-    enum function function, bool by_chance, uint64_t weight)
+    enum function function, uint8_t step, uint64_t weight)
 {
 	const uint64_t pc = PC + FUNCTION_BYTES * function;
 	struct prof_record record = { .pr_type = PROF_R_SAMPLE,
 	    .pr_event = EVENT_WAITS, .pr_pid = 1, .pr_tid = tid,
 	    .pr_comm = "", .pr_path = "", .pr_weight = weight,
 	    .pr_nargs = 3, .pr_strs = { wait->wt_state, wait->wt_waker },
-	    .pr_args = { 0, 0, wait->wt_tid }, .pr_by_chance = by_chance };
+	    .pr_args = { 0, 0, wait->wt_tid }, .pr_by_chance = step };
 	static uint64_t now;
 
 	record.pr_time_ns = ++now;
@@ -63,9 +66,9 @@ add_wait(struct prof_writer *writer, uint32_t tid, const struct wait *wait,
 
 static void
 add(struct prof_writer *writer, uint32_t tid, enum function function,
-    bool by_chance, uint64_t weight)
+    uint8_t step, uint64_t weight)
 {
-	add_wait(writer, tid, &interrupt, function, by_chance, weight);
+	add_wait(writer, tid, &interrupt, function, step, weight);
 }
 
 static void
@@ -91,15 +94,18 @@ write_file(const char *path)
 		    .pr_type = PROF_R_KSYMBOL, .pr_comm = "",
 		    .pr_addr = PC + FUNCTION_BYTES * n,
 		    .pr_len = FUNCTION_BYTES, .pr_path = functions[n] }) == 0);
-	add(writer, 1, SURELY, false, SURE_NS);
-	add(writer, 1, ONE, true, ONE_NS);
-	add(writer, 1, OTHER, true, OTHER_NS);
-	add(writer, 1, NOT_WALKED, true, UNWALKED_NS);
-	add(writer, 2, NOT_WALKED, true, ALONE_NS);
-	add(writer, 3, ONE, true, ONE_NS);
-	add(writer, 3, NOT_WALKED, true, UNWALKED_NS);
-	add_wait(writer, 3, &woken, NOT_WALKED, true, WOKEN_NS);
-	add_wait(writer, 3, &runnable, NOT_WALKED, true, RUNNABLE_NS);
+	add(writer, 1, SURELY, 0, SURE_NS);
+	add(writer, 1, ONE, STEP, ONE_NS);
+	add(writer, 1, OTHER, STEP, OTHER_NS);
+	add(writer, 1, NOT_WALKED, STEP, UNWALKED_NS);
+	add(writer, 2, NOT_WALKED, STEP, ALONE_NS);
+	add(writer, 3, ONE, STEP, ONE_NS);
+	add(writer, 3, NOT_WALKED, STEP, UNWALKED_NS);
+	add_wait(writer, 3, &woken, NOT_WALKED, STEP, WOKEN_NS);
+	add_wait(writer, 3, &runnable, NOT_WALKED, STEP, RUNNABLE_NS);
+	add(writer, 4, ONE, 1, ONE_NS);
+	add(writer, 4, OTHER, 4, OTHER_NS);
+	add(writer, 4, NOT_WALKED, 2, UNWALKED_NS);
 	CHECK(prof_writer_close(writer, &error) == 0);
 }
 
@@ -135,7 +141,9 @@ check_profile(const char *path, bool is_by_time)
 	    .pl_bucket_ns = is_by_time ? 1 : 0, .pl_max_buckets = 64 };
 	const uint64_t by_chance = ONE_NS + OTHER_NS + UNWALKED_NS,
 	    by_interrupt = ONE_NS + UNWALKED_NS,
-	    others = WOKEN_NS + RUNNABLE_NS;
+	    others = WOKEN_NS + RUNNABLE_NS,
+	    of_one = is_by_time ? 0 : UNWALKED_NS * ONE_NS /
+	    (ONE_NS + OTHERS * OTHER_NS);
 	struct prof_quality quality;
 	struct prof_symbols *symbols;
 	struct prof_profile *profile;
@@ -155,8 +163,8 @@ check_profile(const char *path, bool is_by_time)
 	    (unsigned long long)other, (unsigned long long)none,
 	    quality.pq_text);
 	CHECK(quality.pq_weight == SURE_NS + by_chance + ALONE_NS +
-	    by_interrupt + others);
-	CHECK(quality.pq_samples == 9);
+	    by_interrupt + others + by_chance);
+	CHECK(quality.pq_samples == 12);
 	CHECK(weight_at(profile, "1 ", "surely") == SURE_NS);
 	CHECK(weight_at(profile, "2 ", "[no stack recorded]") == ALONE_NS);
 	CHECK(one + other + none == by_chance);
@@ -164,6 +172,9 @@ check_profile(const char *path, bool is_by_time)
 	    by_interrupt));
 	CHECK(weight_at(profile, "3 ", "[no stack recorded]") == others +
 	    (is_by_time ? UNWALKED_NS : 0));
+	CHECK(weight_at(profile, "4 ", "one") == ONE_NS + of_one);
+	CHECK(weight_at(profile, "4 ", "other") == OTHER_NS + (is_by_time ? 0 :
+	    UNWALKED_NS - of_one));
 	if (is_by_time) {
 		CHECK(one == ONE_NS && other == OTHER_NS);
 		CHECK(strstr(quality.pq_text, "has no stack") != NULL);

@@ -5,6 +5,7 @@
  * report, which says it in a line, and for report --stats.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,11 +28,11 @@ static const char *const words[WAITS_N] = {
 /* Chance decided whether to walk. */
 enum {
 	CHANCE_ELIGIBLE, CHANCE_DRAWN, CHANCE_NS, CHANCE_DRAWN_NS,
-	CHANCE_DRAWN_US2, CHANCE_N
+	CHANCE_EXPECTED, CHANCE_VARIANCE, CHANCE_N
 };
 
 static const char *const chance_words[CHANCE_N] = {
-	"eligible", "drawn", "chance_ns", "drawn_ns", "drawn_us2"
+	"eligible", "drawn", "chance_ns", "drawn_ns", "expected", "variance"
 };
 
 enum { WALL_PASSES, WALL_SAME, WALL_MOVED, WALL_N };
@@ -217,6 +218,16 @@ stats_waits_text(const struct stats *stats, struct out *out)
 	}
 }
 
+static void
+chance_json(struct emit *em, const uint64_t chance[CHANCE_N])
+{
+	for (int n = 0; n < CHANCE_EXPECTED; n++)
+		EMIT(em, COUNT(chance_words[n], chance[n]));
+	EMIT(em, ROUNDED("expected", ldexp((double)chance[CHANCE_EXPECTED],
+	    -16), 17), ROUNDED("variance",
+	    ldexp((double)chance[CHANCE_VARIANCE], -32), 17));
+}
+
 void
 stats_waits_json(const struct stats *stats, struct emit *em, size_t event)
 {
@@ -231,9 +242,8 @@ stats_waits_json(const struct stats *stats, struct emit *em, size_t event)
 	emit_object(em, "waits");
 	for (int n = 0; n < WAITS_N; n++)
 		EMIT(em, COUNT(words[n], count[n]));
-	for (int n = 0; n < CHANCE_N &&
-	    chance_read(stats->st_reader, event, chance); n++)
-		EMIT(em, COUNT(chance_words[n], chance[n]));
+	if (chance_read(stats->st_reader, event, chance))
+		chance_json(em, chance);
 	EMIT(em, FLAG("balances", waits_balance(count)));
 	stats_throttled_json(stats, em, event);
 	emit_close(em);

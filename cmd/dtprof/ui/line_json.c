@@ -103,6 +103,8 @@ emit_sample(struct emit *em, const struct prof_record *record,
 	    COUNT("weight", record->pr_weight), TEXT("unit", info->pi_unit),
 	    FLAG("in_kernel", record->pr_in_kernel),
 	    FLAG("nested", record->pr_nested));
+	if (record->pr_by_chance != 0)
+		EMIT(em, COUNT("one_of", 1ULL << record->pr_by_chance));
 	if (record->pr_ip != 0)
 		EMIT(em, HEX("ip", record->pr_ip));
 	if (info->pi_is_call && record->pr_nargs >= 2)

@@ -359,7 +359,7 @@ prof_stream_decode(struct prof_stream *stream, const struct dtp_rec *rec)
 	pr->pr_time_ns = rec->dr_time_ns;
 	pr->pr_in_kernel = (rec->dr_flags & DTP_R_KERNEL) != 0;
 	pr->pr_nested = (rec->dr_flags & DTP_R_NESTED) != 0;
-	pr->pr_by_chance = (rec->dr_flags & DTP_R_CHANCE) != 0;
+	pr->pr_by_chance = (rec->dr_flags & DTP_R_STEP) >> DTP_R_STEP_SHIFT;
 	return (rec->dr_type == DTP_T_SAMPLE ?
 	    decode_sample(stream, rec, &cursor) :
 	    decode_life(stream, rec, &cursor));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Time off the CPU: off-cpu[/min=1ms,walk=1/].  A sample is the part of a wait
- * in one state, blocked or runnable; its weight is the time.  The event
- * lock[/min=1ms,walk=1/] is off-cpu with a filter: waits for futexes alone.
+ * Time off the CPU: off-cpu[/min=1ms,walk=auto/].  A sample is the part of a
+ * wait in one state, blocked or runnable; its weight is the time.  The event
+ * lock[/min=1ms,walk=auto/] is off-cpu with a filter: waits for futexes alone.
  * Called through the table of providers; back ends use its instrument.
  */
 #include <stdlib.h>
@@ -20,8 +20,7 @@
 #define LOCK	"lock"
 #define LOCK_FILTER	"reason == \"futex\""
 #define MIN_NS	1000000
-#define WALK	1	/* each; see doc/PERFORMANCE.md, Waits */
-#define MAX_WALK	65536
+#define WALK	"auto"	/* see doc/PERFORMANCE.md, Waits */
 
 /* In the order of sys/prov_wait.bpf.c; the last are of its object. */
 #define NARGS	8
@@ -38,7 +37,7 @@ static void
 wait_configure(const struct prof_event *event, struct dtp_config *cfg)
 {
 	cfg->dc_min_ns = event->ev_interval;
-	cfg->dc_interval = event->ev_one_of;
+	cfg->dc_interval = event->ev_step;
 	cfg->dc_snap_bytes = 0;
 	cfg->dc_snap_mode = DTP_SNAP_DOUBT;
 	prof_wait_reasons(cfg->dc_call);
@@ -73,23 +72,30 @@ min_take(uint64_t *min_ns, const char *value, struct prof_err *error)
 	return (0);
 }
 
+/* A power of two, as its exponent. */
 static int
-walk_take(uint32_t *one_of, const char *value, struct prof_err *error)
+walk_take(uint32_t *step, const char *value, struct prof_err *error)
 {
 	uint64_t n;
 
-	if (!prof_parse_u64(value, &n) || n == 0 || n > MAX_WALK)
+	*step = DTP_WALK_PACED;
+	if (strcmp(value, WALK) == 0)
+		return (0);
+	if (!prof_parse_u64(value, &n))
 		return (spec_refuse(error, "invalid number", value));
-	*one_of = (uint32_t)n;
+	for (*step = 0; n != 1ULL << *step; (*step)++)
+		if (*step == DTP_WALK_STEPS)
+			return (spec_refuse(error, "no power of two up to "
+			    "65536:", value));
 	return (0);
 }
 
 static int
-terms_take(const struct prof_spec *spec, uint64_t *min_ns, uint32_t *one_of,
+terms_take(const struct prof_spec *spec, uint64_t *min_ns, uint32_t *step,
     struct prof_err *error)
 {
 	*min_ns = MIN_NS;
-	*one_of = WALK;
+	*step = DTP_WALK_PACED;
 	if (prof_spec_no_rate(spec, PROBE, error) == -1)
 		return (-1);
 	for (size_t n = 0; n < spec->sp_nterms; n++) {
@@ -101,7 +107,7 @@ terms_take(const struct prof_spec *spec, uint64_t *min_ns, uint32_t *one_of,
 			if (min_take(min_ns, value, error) == -1)
 				return (-1);
 		} else if (strcmp(term->st_key, "walk") == 0) {
-			if (walk_take(one_of, value, error) == -1)
+			if (walk_take(step, value, error) == -1)
 				return (-1);
 		} else {
 			return (spec_refuse(error, "an off-cpu event has no "
@@ -148,13 +154,13 @@ wait_resolve(struct prof_names *names, const struct prof_spec *spec,
 	struct prof_event *event;
 	uint64_t min_ns;
 	const bool is_lock = strcmp(spec->sp_name, LOCK) == 0;
-	uint32_t one_of;
+	uint32_t step;
 
 	(void)defaults;
 	if (spec->sp_is_probe || (!is_lock && strcmp(spec->sp_name, PROBE) !=
 	    0))
 		return (0);
-	if (terms_take(spec, &min_ns, &one_of, error) == -1 ||
+	if (terms_take(spec, &min_ns, &step, error) == -1 ||
 	    (is_lock && lock_check(spec, error) == -1))
 		return (-1);
 	if (names->nm_sites == NULL) {
@@ -167,7 +173,7 @@ wait_resolve(struct prof_names *names, const struct prof_spec *spec,
 	if (event == NULL)
 		return (prof_fail_nomem(error));
 	event->ev_interval = min_ns;
-	event->ev_one_of = one_of;
+	event->ev_step = step;
 	if (is_lock)
 		event->ev_expression = strdup(LOCK_FILTER);
 	if (args_add(event) == -1 ||
