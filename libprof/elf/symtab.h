@@ -41,6 +41,8 @@ struct prof_symtab *prof_symtab_of_elf(int fd, const char *debug_dirs);
  */
 struct prof_symtab *prof_symtab_of_elf_at(int fd, const char *debug_dirs,
 	    const uint64_t *address, size_t n);
+/* Its objects in memory, such as global variables, not its functions. */
+struct prof_symtab *prof_symtab_of_objects(int fd, const char *debug_dirs);
 /* Of an ELF image in memory, such as the vDSO; read only during the call. */
 struct prof_symtab *prof_symtab_of_memory(const void *elf, size_t size);
 /* hidden: there are symbols, but kptr_restrict hides where. */

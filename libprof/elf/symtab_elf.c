@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Functions of an ELF file: of its symbol tables, of the compressed one that
- * some distributions leave in stripped files, and of a separate debug file,
- * for whoever asks for the names of a module.
+ * Functions or objects of an ELF file: of its symbol tables, of the compressed
+ * one that some distributions leave in stripped files, and of a separate debug
+ * file, for whoever asks for the names of a module.
  *
  * What counts as code is what lies in an executable section, or, where a file
  * has no sections, in an executable segment; no function reaches out of its
@@ -32,6 +32,7 @@ struct source {
 	const struct prof_elf *so_elf;
 	struct prof_elf_part so_symbols;
 	struct prof_elf_part so_names;
+	bool		 so_is_data;	/* objects count, not functions */
 };
 
 /* The file's own two, and that of a debug file or of .gnu_debugdata. */
@@ -40,6 +41,7 @@ struct source {
 struct sources {
 	struct source	 ss_source[MAX_SOURCES];
 	size_t		 ss_n;
+	bool		 ss_is_data;
 	struct prof_elf	 ss_stripped;
 	uint8_t		*ss_unpacked;
 };
@@ -70,6 +72,37 @@ code_around(const struct prof_elf *elf, const Elf64_Sym *symbol,
 	return (false);
 }
 
+/* Where the data ends that an object lies in; false: it lies in none. */
+static bool
+data_around(const struct prof_elf *elf, const Elf64_Sym *symbol,
+    uint64_t *end)
+{
+	const uint64_t wanted = SHF_ALLOC, all = SHF_ALLOC | SHF_EXECINSTR |
+	    SHF_TLS;
+	struct prof_elf_part part;
+
+	if (symbol->st_size == 0 || symbol->st_shndx >= SHN_LORESERVE ||
+	    !prof_elf_section(elf, symbol->st_shndx, &part))
+		return (false);
+	*end = part.pp_address + part.pp_span;
+	return ((part.pp_flags & all) == wanted &&
+	    symbol->st_value >= part.pp_address && symbol->st_value < *end);
+}
+
+/* The same of what is asked for. */
+static bool
+part_around(const struct source *source, const Elf64_Sym *symbol,
+    uint64_t *end)
+{
+	const unsigned type = ELF64_ST_TYPE(symbol->st_info);
+
+	if (source->so_is_data)
+		return (type == STT_OBJECT &&
+		    data_around(source->so_elf, symbol, end));
+	return ((type == STT_FUNC || type == STT_GNU_IFUNC ||
+	    type == STT_NOTYPE) && code_around(source->so_elf, symbol, end));
+}
+
 /* Labels that the assembler leaves for itself: $x, $d.7, .L12 */
 static bool
 is_mark(const char *name, size_t length)
@@ -94,7 +127,7 @@ binding_of(const Elf64_Sym *symbol)
 	}
 }
 
-/* Where the code is that it names; false: nowhere. */
+/* Where the code or object is that it names; false: nowhere. */
 static bool
 place_of(const struct source *source, const Elf64_Sym *symbol,
     struct symtab_item *item)
@@ -102,10 +135,9 @@ place_of(const struct source *source, const Elf64_Sym *symbol,
 	unsigned type = ELF64_ST_TYPE(symbol->st_info);
 	const struct prof_elf_part *names = &source->so_names;
 
-	if ((type != STT_FUNC && type != STT_GNU_IFUNC &&
-	    type != STT_NOTYPE) || symbol->st_shndx == SHN_UNDEF ||
+	if (symbol->st_shndx == SHN_UNDEF ||
 	    symbol->st_name >= names->pp_size ||
-	    !code_around(source->so_elf, symbol, &item->it_end))
+	    !part_around(source, symbol, &item->it_end))
 		return (false);
 	item->it_name = (const char *)names->pp_bytes + symbol->st_name;
 	item->it_address = symbol->st_value;
@@ -204,6 +236,7 @@ add_source(struct sources *sources, struct prof_elf *elf, uint32_t type)
 	size_t n;
 
 	source->so_elf = elf;
+	source->so_is_data = sources->ss_is_data;
 	for (n = 0; (found = prof_elf_section(elf, n, part)); n++)
 		if (part->pp_type == type && part->pp_size > 0)
 			break;
@@ -315,9 +348,11 @@ add_symbols(struct prof_symtab *table, const struct sources *sources,
 }
 
 static struct prof_symtab *
-symtab_of(int fd, const char *debug_dirs, struct symtab_wanted *wanted)
+symtab_of(int fd, const char *debug_dirs, bool is_data,
+    struct symtab_wanted *wanted)
 {
-	struct sources sources = { .ss_stripped = { .el_fd = -1 } };
+	struct sources sources = { .ss_is_data = is_data,
+	    .ss_stripped = { .el_fd = -1 } };
 	struct prof_symtab *table;
 	struct prof_elf elf;
 	bool ok;
@@ -335,7 +370,7 @@ symtab_of(int fd, const char *debug_dirs, struct symtab_wanted *wanted)
 	if (!has_symbols(&elf))
 		add_debug_file(&sources, &elf, fd, debug_dirs);
 	ok = table != NULL && add_symbols(table, &sources, wanted) &&
-	    prof_symtab_add_plt(table, &elf, wanted);
+	    (is_data || prof_symtab_add_plt(table, &elf, wanted));
 	sources_fini(&sources);
 	prof_elf_close(&elf);
 	return (prof_symtab_done(table, ok));
@@ -380,7 +415,13 @@ prof_symtab_tell(struct prof_elf *elf, int fd, symtab_tell_fn *fn, void *arg)
 struct prof_symtab *
 prof_symtab_of_elf(int fd, const char *debug_dirs)
 {
-	return (symtab_of(fd, debug_dirs, NULL));
+	return (symtab_of(fd, debug_dirs, false, NULL));
+}
+
+struct prof_symtab *
+prof_symtab_of_objects(int fd, const char *debug_dirs)
+{
+	return (symtab_of(fd, debug_dirs, true, NULL));
 }
 
 struct prof_symtab *
@@ -392,7 +433,7 @@ prof_symtab_of_elf_at(int fd, const char *debug_dirs, const uint64_t *address,
 
 	errno = ENOMEM;
 	if (prof_symtab_wanted_init(&wanted, address, n))
-		table = symtab_of(fd, debug_dirs, &wanted);
+		table = symtab_of(fd, debug_dirs, false, &wanted);
 	prof_symtab_wanted_fini(&wanted);
 	return (table);
 }

@@ -307,6 +307,34 @@ prof_module_find(struct prof_module *module,
 	    prof_symtab_find(module->mo_file, address, symbol));
 }
 
+static void
+ask_objects(struct prof_module *module, const struct prof_module_files *files)
+{
+	int fd;
+
+	module->mo_asked_objects = true;
+	fd = files->mf_none ? -1 : prof_module_open(module, files);
+	if (fd == -1)
+		return;
+	module->mo_objects = prof_symtab_of_objects(fd, files->mf_debug_dirs);
+	if (!is_it(module, files, fd)) {
+		prof_symtab_free(module->mo_objects);
+		module->mo_objects = NULL;
+	}
+	close(fd);
+}
+
+bool
+prof_module_object(struct prof_module *module,
+    const struct prof_module_files *files, uint64_t address,
+    struct prof_symbol *symbol)
+{
+	if (!module->mo_asked_objects)
+		ask_objects(module, files);
+	return (module->mo_objects != NULL &&
+	    prof_symtab_find(module->mo_objects, address, symbol));
+}
+
 bool
 prof_module_is_there(const struct prof_module *module,
     const struct prof_module_files *files)
@@ -352,6 +380,7 @@ prof_module_fini(struct prof_module *module)
 {
 	prof_symtab_free(module->mo_recorded);
 	prof_symtab_free(module->mo_file);
+	prof_symtab_free(module->mo_objects);
 	if (module->mo_lines != NULL && !module->mo_kept_lines)
 		prof_lines_close(module->mo_lines);
 }

@@ -28,6 +28,7 @@ struct prof_module {
 	const struct prof_image *mo_image;
 	struct prof_symtab *mo_recorded;	/* NULL: none */
 	struct prof_symtab *mo_file;		/* NULL: none, or not asked */
+	struct prof_symtab *mo_objects;		/* NULL: none, or not asked */
 	struct prof_lines *mo_lines;
 	struct prof_segment_of mo_segment[PROF_MODULE_SEGMENTS];
 	unsigned	 mo_nsegments;
@@ -36,6 +37,7 @@ struct prof_module {
 	const uint64_t	*mo_place;
 	size_t		 mo_nplaces;
 	bool		 mo_asked;		/* the file was looked at */
+	bool		 mo_asked_objects;
 	bool		 mo_asked_lines;
 	bool		 mo_kept_lines;		/* they are mf_tables' */
 	bool		 mo_refused_names;	/* too much */
@@ -63,6 +65,10 @@ bool	prof_module_address(struct prof_module *module,
 	    uint64_t *address);
 /* The function there, whose name the recording or a file gives. */
 bool	prof_module_find(struct prof_module *module,
+	    const struct prof_module_files *files, uint64_t address,
+	    struct prof_symbol *symbol);
+/* The object there, whose name the file gives. */
+bool	prof_module_object(struct prof_module *module,
 	    const struct prof_module_files *files, uint64_t address,
 	    struct prof_symbol *symbol);
 /* The file, or its debug file, open if it is what was mapped; else -1. */

@@ -134,6 +134,12 @@ uint32_t prof_processes_space_while(const struct prof_processes *processes,
 	    uint64_t *to_ns);
 bool	prof_processes_mapping(const struct prof_processes *processes,
 	    uint32_t space, uint64_t pc, struct prof_mapping *mapping);
+/*
+ * The last mapping of a file that begins at or below an address, which need
+ * not be in it.
+ */
+bool	prof_processes_below(const struct prof_processes *processes,
+	    uint32_t space, uint64_t address, struct prof_mapping *mapping);
 /* Is it a space that lost mappings for want of room? */
 bool	prof_processes_is_over(const struct prof_processes *processes,
 	    uint32_t space);

@@ -292,6 +292,27 @@ prof_processes_mapping(const struct prof_processes *ps, uint32_t space,
 }
 
 bool
+prof_processes_below(const struct prof_processes *ps, uint32_t space,
+    uint64_t address, struct prof_mapping *mapping)
+{
+	const struct space *of = space_of(ps, space);
+	struct prof_mapping next;
+	bool is_found = false;
+	uint64_t at = 0;
+
+	while (of != NULL && prof_memory_next(ps, of->sp_memory,
+	    of->sp_time_ns, at, &next) && next.mp_start <= address) {
+		at = next.mp_end;
+		if (next.mp_image == PROF_IMAGE_ANON ||
+		    next.mp_image == PROF_IMAGE_OVER)
+			continue;
+		*mapping = next;
+		is_found = true;
+	}
+	return (is_found);
+}
+
+bool
 prof_processes_is_over(const struct prof_processes *ps, uint32_t space)
 {
 	const struct space *of = space_of(ps, space);

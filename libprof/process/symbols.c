@@ -654,6 +654,7 @@ prof_symbols_close(struct prof_symbols *symbols)
 	answers_free(&symbols->sy_inlined);
 	answers_free(&symbols->sy_asked);
 	answers_free(&symbols->sy_unnamed);
+	prof_symbols_forget_objects(symbols);
 	prof_symbols_unload(symbols);
 	free(symbols->sy_debug_dirs);
 	free(symbols);

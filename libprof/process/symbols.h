@@ -47,6 +47,12 @@ const struct prof_table_code *prof_script_code(
  */
 #define PROF_PC_WITHOUT(why)	((uint64_t)(why) << 4 | 8)
 
+/*
+ * Text of an address, "0x55f0c0de4060", as the object that lies there in the
+ * memory of a file; borrowed until close.  The text itself if none is known.
+ */
+const char *prof_symbols_object(struct prof_symbols *symbols, uint32_t space,
+	    const char *text);
 /* Share line tables with other recordings; before the first question. */
 struct prof_line_tables;
 void	prof_symbols_share_lines(struct prof_symbols *symbols,

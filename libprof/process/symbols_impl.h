@@ -3,7 +3,7 @@
  * What the files behind prof_symbols_* share: symbols.c (from a place in the
  * code to a function), symbols_load.c (mappings, images and tables out of a
  * recording), symbols_live.c (of what is not recorded), kernel_map.c (the
- * kernel's addresses), symbols_note.c.
+ * kernel's addresses), symbols_note.c, symbols_object.c.
  */
 #ifndef PROF_SYMBOLS_IMPL_H
 #define PROF_SYMBOLS_IMPL_H
@@ -68,6 +68,10 @@ struct prof_symbols {
 	struct answers	 sy_inlined;	/* (function, name) -> function */
 	struct answers	 sy_asked;	/* spot -> function */
 	struct answers	 sy_unnamed;	/* kernel module -> function + 1 */
+	struct prof_dict sy_by_object;	/* of sy_object */
+	char		**sy_object;	/* NULL: not known */
+	size_t		 sy_nobjects;
+	size_t		 sy_cap_objects;
 	uint32_t	 sy_nowhere[PROF_UNNAMED_N]; /* function + 1 */
 	char		**sy_notes;
 	size_t		 sy_nnotes;
@@ -106,6 +110,9 @@ void	prof_script_name(const struct prof_symbols *symbols,
 /* Its line: 1, or 0 where it is not known. */
 size_t	prof_script_line(const struct prof_symbols *symbols,
 	    const struct prof_frame *frame, struct prof_line *line);
+
+/* ---------------------------------------------------- symbols_object.c */
+void	prof_symbols_forget_objects(struct prof_symbols *symbols);
 
 /* ------------------------------------------------------ symbols_note.c */
 void	prof_symbols_forget_notes(struct prof_symbols *symbols);

@@ -22,6 +22,7 @@
 #include "base/intern.h"
 #include "blocked.h"
 #include "process/stack.h"
+#include "process/symbols.h"
 #include "image/module.h"
 #include "profile_impl.h"
 #include "recording/elapsed.h"
@@ -77,9 +78,10 @@ struct prof_blocked {
 /* ------------------------------------------------------------- waits */
 
 static struct row *
-row_of(struct prof_blocked *blocked, uint32_t pid, const char *lock,
-    const char *holder)
+row_of(struct prof_blocked *blocked, const struct prof_record *record,
+    const char *lock, const char *holder)
 {
+	struct prof_symbols *symbols = blocked->bd_symbols;
 	const char *tid = strrchr(holder, ' ');
 	struct row *row;
 	char *key;
@@ -87,7 +89,8 @@ row_of(struct prof_blocked *blocked, uint32_t pid, const char *lock,
 	uint32_t n;
 	int length;
 
-	length = asprintf(&key, "%u %s %s", pid, lock, holder);
+	length = asprintf(&key, "%u %s %s", record->pr_pid, lock,
+	    holder);
 	if (length == -1)
 		return (NULL);
 	n = prof_dict_find(&blocked->bd_by_key, key, (size_t)length, &is_new);
@@ -101,8 +104,10 @@ row_of(struct prof_blocked *blocked, uint32_t pid, const char *lock,
 	if (row == NULL)
 		return (NULL);
 	row->rw_tid = tid == NULL ? 0 : (uint32_t)strtoul(tid, NULL, 10);
-	row->rw_row.bl_pid = pid;
-	row->rw_row.bl_lock = strdup(lock);
+	row->rw_row.bl_pid = record->pr_pid;
+	row->rw_row.bl_lock = strdup(prof_symbols_object(symbols,
+	    prof_symbols_space(symbols, record->pr_pid, record->pr_time_ns),
+	    lock));
 	row->rw_row.bl_holder = strdup(holder);
 	return (row->rw_row.bl_lock == NULL || row->rw_row.bl_holder == NULL ?
 	    NULL : row);
@@ -164,7 +169,7 @@ wait_add(void *arg, const struct prof_sample *sample)
 		prof_range_end(&blocked->bd_row[last->la_row - 1].rw_range[
 		    last->la_range], &range);
 	last->la_row = 0;
-	lock = prof_wait_text(blocked->bd_reader, record, "lock");
+	lock = prof_wait_text(blocked->bd_reader, record, PROF_LOCK);
 	holder = prof_wait_text(blocked->bd_reader, record, "holder");
 	if (lock == NULL ||
 	    !prof_select_time(&blocked->bd_select, record->pr_time_ns))
@@ -173,8 +178,7 @@ wait_add(void *arg, const struct prof_sample *sample)
 	    record->pr_time_ns, &moment);
 	if (!prof_select_wants(&blocked->bd_select, sample, moment.mo_comm))
 		return (0);
-	row = row_of(blocked, record->pr_pid, lock, holder == NULL ? "-" :
-	    holder);
+	row = row_of(blocked, record, lock, holder == NULL ? "-" : holder);
 	return (row == NULL ? -1 : range_add(blocked, row, last, record));
 }
 

@@ -23,7 +23,7 @@ struct prof_blocked_part {
 /* All waits for a lock of a process that had the same holder. */
 struct prof_blocked_row {
 	uint32_t	 bl_pid;
-	const char	*bl_lock;
+	const char	*bl_lock;	/* its address, or its object */
 	const char	*bl_holder;	/* "-": not known */
 	uint64_t	 bl_ns;		/* of all waiters together */
 	uint64_t	 bl_waits;

@@ -27,6 +27,7 @@
 #include "mixed.h"
 #include "profile_impl.h"
 #include "process/stack.h"
+#include "process/symbols.h"
 #include "recording/frame.h"
 #include "recording/query.h"
 #include "waits.h"
@@ -173,20 +174,28 @@ cut_child(struct builder *builder, uint32_t parent)
 
 /* A node for each argument, below one another; for values alone if asked. */
 static uint32_t
-args_of(struct builder *builder, uint32_t node, uint32_t n,
+args_of(struct builder *builder, uint32_t node, const struct prof_who *who,
     const char *reason)
 {
+	struct prof_symbols *symbols = builder->bu_labels->lb_symbols;
 	const struct prof_profile_options *options =
 	    builder->bu_labels->lb_options;
 	const struct prof_args *args = &builder->bu_gathered->ga_args;
-	const char *text = args->ag_text[n];
-	const char *end = text + args->ag_length[n];
+	const char *text = args->ag_text[who->wh_args - 1], *value;
+	const char *end = text + args->ag_length[who->wh_args - 1];
 
-	for (size_t i = 0; text < end; text += strlen(text) + 1, i++)
-		if (options->pl_values == 0 || strcmp(text, "-") != 0)
-			node = named_child(builder, node, PROF_LABEL_ARG,
-			    reason != NULL && strcmp(options->pl_args[i],
-			    PROF_REASON) == 0 ? reason : text);
+	for (size_t i = 0; text < end; text += strlen(text) + 1, i++) {
+		if (options->pl_values != 0 && strcmp(text, "-") == 0)
+			continue;
+		value = text;
+		if (reason != NULL && strcmp(options->pl_args[i],
+		    PROF_REASON) == 0)
+			value = reason;
+		else if (strcmp(options->pl_args[i], PROF_LOCK) == 0)
+			value = prof_symbols_object(symbols, who->wh_space,
+			    text);
+		node = named_child(builder, node, PROF_LABEL_ARG, value);
+	}
 	return (node);
 }
 
@@ -229,8 +238,8 @@ root_of(struct builder *builder, const struct prof_who *who,
 		    call != NULL ? call->cl_name :
 		    who->wh_call == 0 ? "-" : text);
 	}
-	return (who->wh_args != 0 ? args_of(builder, node,
-	    who->wh_args - 1, reason) : node);
+	return (who->wh_args != 0 ? args_of(builder, node, who,
+	    reason) : node);
 }
 
 /* ------------------------------------------------------------ frames */

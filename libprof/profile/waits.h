@@ -61,6 +61,7 @@ void	prof_outside_free(struct prof_outside *outside);
 /* ----------------------------------------------------------- waits.c */
 
 #define PROF_REASON	"reason"	/* the argument that says why */
+#define PROF_LOCK	"lock"		/* the address of a futex */
 
 extern const char prof_waits_idle[];
 
