@@ -180,6 +180,7 @@ struct prof_dumped {
 	uint64_t	 pd_samples;
 	uint64_t	 pd_overwritten; /* since the start, older than those */
 	uint64_t	 pd_bytes;
+	uint64_t	 pd_unwritten;	/* samples that the file had no room for */
 };
 
 struct prof_status {
@@ -283,6 +284,12 @@ int prof_session_dump(struct prof_session *session, const char *path,
  * between two.  A file that cannot be made changes nothing.
  */
 int prof_session_rotate(struct prof_session *session, const char *path);
+/*
+ * With po_rotates: why the file takes no more, such as a full disk.  Samples
+ * are then counted and dropped until there is another file.  NULL: it does.
+ */
+const struct prof_err *prof_session_output_error(
+    struct prof_session *session);
 /* A dump, or a file before another one, is done.  1; 0: none is. */
 int prof_session_dumped_sized(struct prof_session *session,
     struct prof_dumped *dumped, size_t size);

@@ -9,8 +9,9 @@
  *
  * A batch goes off when it is large enough, and at prof_writer_flush.  The
  * first failure of the thread sticks: later batches are dropped, the caller
- * sees -1, and close still writes accounting and END.  What the samples mean
- * is not looked at here.
+ * sees -1, and close still writes accounting and END.  Where another file can
+ * follow, the failure is that of the file.  What the samples mean is not looked
+ * at here.
  */
 #include <errno.h>
 #include <signal.h>
@@ -37,6 +38,8 @@ static bool	writer_take(struct prof_writer *, bool, struct prof_batch **);
 static void	writer_write(struct prof_writer *, struct prof_batch *);
 static void	writer_return(struct prof_writer *, struct prof_batch *);
 static void	writer_failed(struct prof_writer *, const struct prof_err *);
+static void	writer_file_failed(struct prof_writer *,
+		    const struct prof_err *);
 static void	writer_free(struct prof_writer *);
 
 /* With an output, or NULL and the error. */
@@ -577,8 +580,9 @@ writer_main(void *arg)
 		}
 		if (!dirty || seconds_now() - synced < SYNC_SECONDS)
 			continue;
-		if (prof_output_sync(writer->wr_output, &error) == -1)
-			writer_failed(writer, &error);
+		if (!prof_writer_is_cut(writer) &&
+		    prof_output_sync(writer->wr_output, &error) == -1)
+			writer_file_failed(writer, &error);
 		synced = seconds_now();
 		dirty = false;
 	}
@@ -586,6 +590,8 @@ writer_main(void *arg)
 	prof_writer_rows(writer, writer->wr_rows, writer->wr_nrows);
 	if (writer->wr_error.pe_code != PROF_OK)
 		prof_output_broken(writer->wr_output);
+	if (prof_writer_is_cut(writer))
+		writer_failed(writer, &writer->wr_cut);
 	if (prof_output_end(writer->wr_output, writer->wr_rows,
 	    writer->wr_nrows, &error) == -1)
 		writer_failed(writer, &error);
@@ -637,14 +643,16 @@ writer_write(struct prof_writer *writer, struct prof_batch *batch)
 		batch_drop(batch);
 		return;
 	}
+	writer->wr_taken += batch->ba_nsamples;
 	if (batch->ba_dump != NULL && writer->wr_limits.rl_bytes == 0) {
 		prof_writer_go_on(writer, batch);
 	} else if (batch->ba_dump != NULL) {
 		/* A file that fails costs nothing of what is kept. */
 		prof_output_dump(writer->wr_output, batch);
 		prof_writer_done(writer, batch->ba_dump);
-	} else if (prof_output_batch(writer->wr_output, batch, &error) == -1) {
-		writer_failed(writer, &error);
+	} else if (!prof_writer_is_cut(writer) &&
+	    prof_output_batch(writer->wr_output, batch, &error) == -1) {
+		writer_file_failed(writer, &error);
 	}
 }
 
@@ -691,5 +699,17 @@ writer_failed(struct prof_writer *writer, const struct prof_err *error)
 		atomic_store_explicit(&writer->wr_failed, true,
 		    memory_order_release);
 	}
+	pthread_mutex_unlock(&writer->wr_mutex);
+}
+
+static void
+writer_file_failed(struct prof_writer *writer, const struct prof_err *error)
+{
+	if (writer->wr_lasting == NULL || writer->wr_limits.rl_bytes != 0) {
+		writer_failed(writer, error);
+		return;
+	}
+	pthread_mutex_lock(&writer->wr_mutex);
+	writer->wr_cut = *error;
 	pthread_mutex_unlock(&writer->wr_mutex);
 }

@@ -86,6 +86,7 @@ struct prof_dump {
 	struct prof_err	 du_error;
 	uint64_t	 du_first_ns;	/* of the first samples */
 	uint64_t	 du_samples;
+	uint64_t	 du_unwritten;	/* others, for which there was no room */
 	uint64_t	 du_overwritten;
 	uint64_t	 du_bytes;
 	struct prof_dump *du_next;	/* among those that are done */
@@ -110,6 +111,8 @@ int	prof_writer_dump(struct prof_writer *writer, struct prof_dump *dump);
  */
 int	prof_writer_next(struct prof_writer *writer, const char *path);
 bool	prof_writer_has_next(struct prof_writer *writer);
+/* Does the file take no more, so that samples are dropped until then?  Why. */
+bool	prof_writer_cut(struct prof_writer *writer, struct prof_err *why);
 int	prof_writer_rotate(struct prof_writer *writer, struct prof_dump *dump);
 /* One that is done, now the caller's; NULL: none. */
 struct prof_dump *prof_writer_dumped(struct prof_writer *writer);

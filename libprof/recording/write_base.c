@@ -8,6 +8,9 @@
  *
  *	next -> thread opens -> rotate -> thread ends the file, goes on
  *
+ * A file that cannot be written to its end, as the disk is full, keeps what it
+ * has; samples are dropped until there is another one.
+ *
  * The accounting of each file is that of its own time.  Called by write.c.
  */
 #include <stdlib.h>
@@ -154,6 +157,15 @@ prof_writer_has_next(struct prof_writer *writer)
 	return (has_next);
 }
 
+bool
+prof_writer_cut(struct prof_writer *writer, struct prof_err *why)
+{
+	pthread_mutex_lock(&writer->wr_mutex);
+	*why = writer->wr_cut;
+	pthread_mutex_unlock(&writer->wr_mutex);
+	return (why->pe_code != PROF_OK);
+}
+
 void
 prof_writer_drop(struct prof_output *output)
 {
@@ -222,22 +234,26 @@ prof_writer_rotate(struct prof_writer *writer, struct prof_dump *dump)
 
 /* The file before has its end, or its error. */
 static void
-output_end(struct prof_output *output, struct prof_batch *batch)
+output_end(struct prof_writer *writer, struct prof_batch *batch)
 {
+	struct prof_output *output = writer->wr_output;
 	struct prof_dump *dump = batch->ba_dump;
 	const struct prof_row *rows = (const void *)batch->ba_rows.bf_data;
 	const size_t nrows = batch->ba_rows.bf_len / sizeof(*rows);
 	struct prof_err *error = &dump->du_error, later;
-	int rv;
+	int rv = -1;
 
 	/* The rows come last. */
 	batch->ba_rows.bf_len = 0;
-	rv = prof_output_batch(output, batch, error);
+	*error = writer->wr_cut;
+	if (!prof_writer_is_cut(writer))
+		rv = prof_output_batch(output, batch, error);
 	if (prof_output_end(output, rows, nrows, rv == 0 ? error : &later) ==
 	    -1)
 		rv = -1;
 	(void)prof_output_finish(output, rv == 0 ? error : &later);
 	dump->du_samples = prof_output_samples(output);
+	dump->du_unwritten = writer->wr_taken - dump->du_samples;
 	dump->du_bytes = prof_output_bytes(output);
 }
 
@@ -246,8 +262,10 @@ prof_writer_go_on(struct prof_writer *writer, struct prof_batch *batch)
 {
 	struct prof_output *output = writer->wr_output;
 
-	output_end(output, batch);
+	output_end(writer, batch);
+	writer->wr_taken = 0;
 	pthread_mutex_lock(&writer->wr_mutex);
+	writer->wr_cut = (struct prof_err){ 0 };
 	writer->wr_output = batch->ba_output;
 	writer->wr_earlier_samples += batch->ba_dump->du_samples;
 	pthread_mutex_unlock(&writer->wr_mutex);

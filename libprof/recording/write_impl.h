@@ -46,6 +46,8 @@ struct prof_writer {
 	size_t		 wr_base_bytes;	/* [c] of the last one */
 	char		*wr_next_path;	/* [m] a file to open; or NULL */
 	struct prof_output *wr_next;	/* [m] that is open; or NULL */
+	struct prof_err	 wr_cut;	/* [m] the file takes no more; or OK */
+	uint64_t	 wr_taken;	/* [t] samples that were for the file */
 	struct prof_ring_limits wr_limits; /* [I] 0: there is no ring */
 	uint64_t	 wr_packed;	/* [c] since the last generation */
 	uint64_t	 wr_renewed_ns;	/* [c] it began after this sample */
@@ -53,6 +55,13 @@ struct prof_writer {
 	struct prof_err	 wr_thread_error; /* [a] */
 	atomic_bool	 wr_failed;	/* wr_thread_error is set */
 };
+
+/* In the writer's thread: the file is cut short, and the next is awaited. */
+static inline bool
+prof_writer_is_cut(const struct prof_writer *writer)
+{
+	return (writer->wr_cut.pe_code != PROF_OK);
+}
 
 /* -------------------------------------------------------------- write.c */
 

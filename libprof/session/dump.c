@@ -109,6 +109,7 @@ prof_session_dumped_sized(struct prof_session *session,
 		.pd_samples = dump->du_samples,
 		.pd_overwritten = dump->du_overwritten,
 		.pd_bytes = dump->du_bytes,
+		.pd_unwritten = dump->du_unwritten,
 	};
 	prof_struct_give(dumped, size, &done, sizeof(done));
 	return (1);

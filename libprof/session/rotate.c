@@ -29,6 +29,13 @@ prof_session_rotate(struct prof_session *session, const char *path)
 	    prof_session_sink_failed(session) : 0);
 }
 
+const struct prof_err *
+prof_session_output_error(struct prof_session *session)
+{
+	return (session->se_writer != NULL && prof_writer_cut(
+	    session->se_writer, &session->se_cut) ? &session->se_cut : NULL);
+}
+
 void
 prof_rotation_fini(struct prof_session *session)
 {

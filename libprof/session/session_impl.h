@@ -310,6 +310,7 @@ struct prof_session {
 	struct prof_writer *se_writer;	/* NULL: there is no file */
 	struct prof_dump *se_dumped;	/* the last that is done, or NULL */
 	char		*se_next;	/* file to go on in; NULL: none */
+	struct prof_err	 se_cut;	/* of prof_session_output_error */
 	uint64_t	 se_file_from_ns; /* this file began; 0: with all */
 	struct prof_sink se_sink;	/* where records go: se_writer's */
 	bool		 se_has_sink;	/* or the caller's, and no file */

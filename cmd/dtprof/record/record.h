@@ -119,7 +119,8 @@ struct record_rotating {
 	bool		 rr_on_signal;
 	bool		 rr_is_due;	/* another file is asked for */
 	bool		 rr_has_warned;	/* that it cannot be made */
-	bool		 rr_failed;	/* to end a file */
+	bool		 rr_is_cut;	/* one took no more: said so */
+	bool		 rr_failed;	/* to fill a file */
 	const char	*rr_pattern;	/* of names */
 	char		*rr_first;
 	char		*rr_next;	/* asked of the session; NULL: none */
@@ -129,6 +130,8 @@ struct record_rotating {
 	uint64_t	 rr_every_ns;	/* 0: any time */
 	uint64_t	 rr_due_ns;
 	uint64_t	 rr_again_ns;	/* not before, after a failure */
+	uint64_t	 rr_cut_ns;	/* between files that are cut short */
+	uint64_t	 rr_cut_again_ns; /* another one not before */
 	uint64_t	 rr_keep;	/* 0: all */
 	struct record_file *rr_file;	/* that stay, but the last */
 	size_t		 rr_nfiles;

@@ -5,9 +5,12 @@
  *	size, time, SIGUSR2 -> prof_session_rotate ... prof_session_dumped
  *
  * A file that cannot be made is tried again later; meanwhile the recording
- * goes on in the one before.  Called by record.c.
+ * goes on in the one before.  If the disk is full, the oldest file goes first
+ * where it was to go anyway; else samples are dropped until there is room.
+ * Called by record.c.
  */
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +24,8 @@
 #define SMALLEST	65536		/* bytes */
 #define SHORTEST_NS	100000000ULL
 #define AGAIN_NS	1000000000ULL
+#define AGAIN_MOST_NS	(64 * AGAIN_NS)
+#define ROOM		(1u << 20)	/* a disk that has less is full */
 
 /* A file that is done. */
 struct record_file {
@@ -114,6 +119,34 @@ file_remove(struct record_file *file)
 	free(file->rf_path);
 }
 
+static void
+oldest_remove(struct record_rotating *rr)
+{
+	file_remove(&rr->rr_file[0]);
+	rr->rr_nfiles--;
+	memmove(rr->rr_file, rr->rr_file + 1, rr->rr_nfiles *
+	    sizeof(*rr->rr_file));
+}
+
+static bool
+is_full(const struct prof_session *session)
+{
+	struct statvfs fs;
+
+	return (statvfs(prof_session_output(session), &fs) == 0 &&
+	    fs.f_bavail * fs.f_frsize < ROOM);
+}
+
+/* Before there is another file, if it would go then.  Does it? */
+static bool
+oldest_goes(struct record_rotating *rr)
+{
+	if (rr->rr_nfiles == 0 || rr->rr_nfiles + 1 < rr->rr_keep)
+		return (false);
+	oldest_remove(rr);
+	return (true);
+}
+
 /* The one that is being written is one of those that stay. */
 static int
 file_keep(struct record_rotating *rr, const char *path)
@@ -132,11 +165,8 @@ file_keep(struct record_rotating *rr, const char *path)
 	if (file->rf_path == NULL)
 		return (msg_error("record", "out of memory", "free memory"));
 	rr->rr_nfiles++;
-	while (rr->rr_nfiles >= rr->rr_keep) {
-		file_remove(&files[0]);
-		rr->rr_nfiles--;
-		memmove(files, files + 1, rr->rr_nfiles * sizeof(*files));
-	}
+	while (rr->rr_nfiles >= rr->rr_keep)
+		oldest_remove(rr);
 	return (0);
 }
 
@@ -154,7 +184,11 @@ file_show(const struct record_rotating *rr, const struct prof_dumped *pd)
 	out_fmt(&out, "dtprof: record: file %llu: %s, %llu samples, %s",
 	    (unsigned long long)rr->rr_shown, history,
 	    (unsigned long long)pd->pd_samples, bytes);
-	OUT(&out, " in ", pd->pd_path, "\n");
+	OUT(&out, " in ", pd->pd_path, "");
+	if (pd->pd_unwritten > 0)
+		out_fmt(&out, ", %llu not written",
+		    (unsigned long long)pd->pd_unwritten);
+	out_str(&out, "\n");
 	out_flush(&out);
 }
 
@@ -175,10 +209,34 @@ next_failed(struct record_rotating *rr, const struct prof_session *session,
     const struct prof_err *error)
 {
 	next_delay(rr);
-	if (!rr->rr_has_warned)
+	if (is_full(session) && oldest_goes(rr)) {
+		rr->rr_again_ns = 0;
+		return;
+	}
+	if (!rr->rr_has_warned && !rr->rr_is_cut)
 		msg_warning("record", "%s; recording goes on in %s",
 		    error->pe_text, prof_session_output(session));
 	rr->rr_has_warned = true;
+}
+
+static void
+cut_say(struct record_rotating *rr, const struct prof_err *why)
+{
+	if (!rr->rr_is_cut)
+		msg_warning("record", "%s; samples are dropped until there is "
+		    "room for another file", why->pe_text);
+	rr->rr_is_cut = true;
+}
+
+/* A file has not all that was for it.  Those that follow have some time. */
+static void
+cut_take(struct record_rotating *rr, const struct prof_err *error)
+{
+	rr->rr_failed = true;
+	cut_say(rr, error);
+	rr->rr_cut_ns = rr->rr_cut_ns == 0 ? AGAIN_NS :
+	    rr->rr_cut_ns < AGAIN_MOST_NS ? 2 * rr->rr_cut_ns : AGAIN_MOST_NS;
+	rr->rr_cut_again_ns = term_now_ns() + rr->rr_cut_ns;
 }
 
 static int
@@ -191,9 +249,10 @@ result_take(struct record_rotating *rr, const struct prof_session *session,
 	}
 	rr->rr_shown++;
 	if (pd->pd_error.pe_code != PROF_OK) {
-		rr->rr_failed = true;
-		msg_prof("record", &pd->pd_error);
-		return (0);
+		cut_take(rr, &pd->pd_error);
+	} else {
+		rr->rr_is_cut = false;
+		rr->rr_cut_ns = 0;
 	}
 	file_show(rr, pd);
 	return (file_keep(rr, pd->pd_path));
@@ -227,6 +286,22 @@ is_time(struct record_rotating *rr, uint64_t now_ns)
 	while (rr->rr_due_ns <= now_ns)
 		rr->rr_due_ns += rr->rr_every_ns;
 	return (true);
+}
+
+/* The file takes no more: once there is room, another one is due. */
+static void
+cut_look(struct record_rotating *rr, struct prof_session *session,
+    uint64_t now_ns)
+{
+	const struct prof_err *why = prof_session_output_error(session);
+
+	/* Of the one before, until that has ended? */
+	if (why == NULL || rr->rr_shown + 1 != rr->rr_number)
+		return;
+	cut_say(rr, why);
+	if (now_ns >= rr->rr_cut_again_ns && (!is_full(session) ||
+	    oldest_goes(rr)))
+		rr->rr_is_due = true;
 }
 
 /* 0, or -1 with a message: the session failed, or there is no memory. */
@@ -273,6 +348,7 @@ record_rotating_look(struct record_rotating *rr, struct prof_session *session,
 	    status->ps_file_bytes >= rr->rr_bytes) {
 		rr->rr_is_due = true;
 	}
+	cut_look(rr, session, now_ns);
 	if (!rr->rr_is_due || status->ps_is_paused || now_ns < rr->rr_again_ns)
 		return (0);
 	return (next_begin(rr, session));
