@@ -4,7 +4,7 @@
  *
  *	crash			span NAME > TIME	off-cpu > TIME
  *	EVENT{EXPR}		rate EVENT > N/s for TIME
- *	at HH:MM		psi [CGROUP:]RESOURCE.some > PCT for TIME
+ *	at HH:MM[:SS]		psi [CGROUP:]RESOURCE.some > PCT for TIME
  *
  * Called by record_dump.c (options) and record.c (each round).
  */
@@ -20,7 +20,7 @@
 
 #define CURE	"use SIGUSR2, exit, ctl, crash, 'span NAME > TIME', " \
     "'off-cpu > TIME', 'rate EVENT > N/s for TIME', 'psi [CGROUP:]cpu.some " \
-    "> PCT for TIME', 'EVENT{EXPR}' or 'at HH:MM'"
+    "> PCT for TIME', 'EVENT{EXPR}' or 'at HH:MM[:SS]'"
 
 /* "LEFT > LIMIT [for WINDOW]", in parts that are to be freed. */
 struct parts {
@@ -130,18 +130,19 @@ event_parse(struct trigger *trigger, const char *text)
 	    trigger->tg_name[0] == '\0' ? -1 : 0);
 }
 
-/* "at HH:MM" */
+/* "at HH:MM[:SS]" */
 static int
 at_parse(struct trigger *trigger, const char *text)
 {
-	unsigned hours, minutes;
-	char rest;
+	struct tm tm = { 0 };
+	const char *rest = strptime(text, "%H:%M", &tm);
 
 	trigger->tg_kind = TRIGGER_AT;
-	if (sscanf(text, "%2u:%2u%c", &hours, &minutes, &rest) != 2 ||
-	    hours > 23 || minutes > 59)
+	if (rest != NULL && *rest == ':')
+		rest = strptime(rest, ":%S", &tm);
+	if (rest == NULL || *rest != '\0' || tm.tm_sec > 59)
 		return (-1);
-	trigger->tg_minute = (int)(hours * 60 + minutes);
+	trigger->tg_second = (tm.tm_hour * 60 + tm.tm_min) * 60 + tm.tm_sec;
 	trigger_at_begin(trigger);
 	return (0);
 }

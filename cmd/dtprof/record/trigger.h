@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Triggers of --dump-on that look at records or at the system.  What trigger.c
- * (words), trigger_records.c (records) and trigger_system.c (pressure, time)
- * share.
+ * (words), trigger_records.c (records), trigger_system.c (pressure, time) and
+ * trigger_time.c share.
  */
 #ifndef TRIGGER_H
 #define TRIGGER_H
+
+#include <time.h>
 
 #include "record.h"
 
@@ -45,7 +47,8 @@ struct trigger {
 	struct trigger_stall tg_stall[TRIGGER_SLOTS + 1];
 	size_t		 tg_nstalls;
 	/* AT */
-	int		 tg_minute;	/* of the day */
+	int		 tg_second;	/* of the day */
+	time_t		 tg_due_s;	/* by the clock that can be set */
 	uint64_t	 tg_next_ns;	/* PSI and AT: when to look */
 };
 
@@ -72,6 +75,11 @@ int	trigger_psi_open(struct trigger *trigger);
 void	trigger_at_begin(struct trigger *trigger);
 /* Those that are due. */
 void	trigger_system_look(struct record_triggers *triggers);
+
+/* ----------------------------------------------------- trigger_time.c */
+
+/* After now, the next time that clocks show this second of the day. */
+time_t	trigger_time_next(time_t now_s, int second);
 
 /* -------------------------------------------------- trigger_records.c */
 

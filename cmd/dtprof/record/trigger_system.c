@@ -21,8 +21,9 @@
 #include "os/cgroup.h"
 #include "trigger.h"
 
-#define DAY_S	86400
+#define SECOND_NS	1000000000ULL
 #define SHORTEST_NS	10000000ULL	/* between two looks */
+#define LONGEST_S	60		/* the same */
 
 /* ------------------------------------------------------------- pressure */
 
@@ -134,42 +135,38 @@ pressure_look(struct record_triggers *triggers, struct trigger *trigger,
 
 /* ---------------------------------------------------------- time of day */
 
-/* From now to the next time that it is so late, in local time. */
-static uint64_t
-until_minute_ns(int minute)
+/* Clocks can be set, and this machine can sleep: look from time to time. */
+static void
+time_wait(struct trigger *trigger, const struct timespec *now)
 {
-	struct timespec now;
-	struct tm tm;
-	time_t then;
+	const uint64_t left_s = (uint64_t)(trigger->tg_due_s - now->tv_sec);
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	if (localtime_r(&now.tv_sec, &tm) == NULL)
-		return (DAY_S * 1000000000ULL);
-	tm.tm_hour = minute / 60;
-	tm.tm_min = minute % 60;
-	tm.tm_sec = 0;
-	tm.tm_isdst = -1;
-	then = mktime(&tm);
-	if (then <= now.tv_sec) {
-		tm.tm_mday++;
-		tm.tm_isdst = -1;
-		then = mktime(&tm);
-	}
-	return ((uint64_t)(then - now.tv_sec) * 1000000000ULL -
-	    (uint64_t)now.tv_nsec);
+	trigger->tg_next_ns = term_now_ns() + (left_s > LONGEST_S ?
+	    LONGEST_S * SECOND_NS : left_s * SECOND_NS -
+	    (uint64_t)now->tv_nsec);
 }
 
 void
 trigger_at_begin(struct trigger *trigger)
 {
-	trigger->tg_next_ns = term_now_ns() +
-	    until_minute_ns(trigger->tg_minute);
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	trigger->tg_due_s = trigger_time_next(now.tv_sec, trigger->tg_second);
+	time_wait(trigger, &now);
 }
 
 static void
 time_look(struct record_triggers *triggers, struct trigger *trigger,
     uint64_t now_ns)
 {
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (now.tv_sec < trigger->tg_due_s) {
+		time_wait(trigger, &now);
+		return;
+	}
 	trigger_fire(triggers, now_ns, "%s", trigger->tg_text);
 	trigger_at_begin(trigger);
 }
