@@ -3,7 +3,8 @@
 # ASSERTION: a slow request among 10,000, a stall, a crash, an event with a
 # value, a rate and the pressure of a sibling cgroup each cause a dump that
 # holds their cause, says it with its value, and ends --dump-after later; rounds
-# without one cause none.  1,000 triggers in a second are one dump.
+# without one cause none.  1,000 triggers in a second are one dump.  A time of
+# day causes one then, and not before.
 #
 # Easy to get wrong: a span that is paired too late, a trigger in the dump's own
 # round, the time of the drain in place of that of the trigger.
@@ -70,6 +71,38 @@ begin plain "$seek{offset==9999}" -e cpu-clock
 check
 begin plain "rate $seek > 3000/s for 100ms" -e $seek
 check
+
+# A time of day, by the clock of this program; a later one if it began late.
+rm -f ./d.*
+now=$(date +%s)
+at()
+{
+	date -d "@$((now + $1))" '+at %T'
+}
+record_begin --ring 1M --dump-after 0s --dump-max 1 -o 'd.%n.dtp' \
+    --dump-on "$(at 3)" --dump-on "$(at 20)" --dump-on "$(at 90)" \
+    -e cpu-clock -- sleep 1000
+await "a dump" test -s d.1.dtp
+kill $recorder
+wait $recorder
+"$DTPROF" report --json d.1.dtp >got || fail "no report"
+python3 - "$now" <<'END' || fail "at the wrong time"
+import json
+import sys
+import time
+
+dump = json.load(open("got"))["recording"]["dump"]
+shift = time.time_ns() - time.monotonic_ns()
+asked = (dump["requested_ns"] + shift) / 1e9
+due = [t for t in (3, 20, 90) if time.strftime(
+    "at %H:%M:%S", time.localtime(int(sys.argv[1]) + t)) == dump["reason"]]
+assert due, dump
+# Not before, but for what clocks are adjusted by meanwhile.
+late = asked - int(sys.argv[1]) - due[0]
+assert late > -0.05, late
+print("%s: %.1f ms late" % (dump["reason"], late * 1000))
+END
+ok "a dump at a time of day"
 
 # A thousand triggers a second are in the dumps that come one after another.
 rm -f ./d.*
