@@ -25,6 +25,8 @@
 
 #define ATTACH_TRIES	20	/* while a target keeps starting threads */
 #define LOOK_MS		50	/* for threads, which have no pidfd */
+#define TAKEN_NS	5000000ULL	/* more than a fork and an exec take */
+#define TAKEN_PART	10
 
 static int	state_misuse(struct prof_counting *, const char *);
 static int	targets_attach(struct prof_counting *);
@@ -268,6 +270,38 @@ note_missing(struct prof_counting *counting)
 	}
 }
 
+/*
+ * An exec takes a process's own events away if the program has rights that its
+ * user has not, or may not be read.  What such programs have run is CPU time of
+ * the command in which no event was enabled.
+ */
+static void
+note_taken_away(struct prof_counting *counting)
+{
+	const uint64_t ran_ns = counting->kg_usage_ns[0] +
+	    counting->kg_usage_ns[1];
+	struct prof_counted value;
+	uint64_t enabled_ns = 0;
+
+	if (!counting->kg_command.cm_done || counting->kg_is_told ||
+	    counting->kg_options.po_no_inherit || counting->kg_split != NULL ||
+	    counting->kg_target[0].kt_cpu != -1)
+		return;
+	for (size_t e = 0; e < counting->kg_nevents; e++) {
+		prof_counting_value(counting, e, &value);
+		if (value.cd_enabled_ns > enabled_ns)
+			enabled_ns = value.cd_enabled_ns;
+	}
+	if (ran_ns < enabled_ns + TAKEN_NS ||
+	    ran_ns - enabled_ns < ran_ns / TAKEN_PART)
+		return;
+	counting->kg_is_told = true;
+	(void)prof_counting_say(counting, "counted for %.3f s of the %.3f s of "
+	    "CPU time of the command: the kernel removes the events of "
+	    "set-user-ID and unreadable programs; count as root",
+	    (double)enabled_ns / 1e9, (double)ran_ns / 1e9);
+}
+
 void
 prof_counting_confine(const struct prof_counting *counting)
 {
@@ -290,6 +324,7 @@ prof_counting_stop(struct prof_counting *counting)
 		counting->kg_wall_ns += prof_now_ns() - counting->kg_since_ns;
 	counting->kg_state = COUNTING_STOPPED;
 	prof_counting_read_all(counting);
+	note_taken_away(counting);
 	return (counting->kg_split == NULL ? 0 :
 	    prof_counting_split_collect(counting));
 }

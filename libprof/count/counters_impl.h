@@ -80,6 +80,7 @@ struct prof_counting {
 	uint64_t	 kg_since_ns;	/* counting since */
 	uint64_t	 kg_wall_ns;	/* counted before that */
 	uint64_t	 kg_usage_ns[2]; /* user, system: before, then of */
+	bool		 kg_is_told;	/* that programs took events away */
 	char		**kg_notes;
 	size_t		 kg_nnotes;
 };
