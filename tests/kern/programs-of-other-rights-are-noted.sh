@@ -4,7 +4,8 @@
 # with other rights (set-user-ID) is told that the kernel has removed its
 # events, and how many programs that were; the processes before and after it
 # have their samples, and the program has not exited in the recording, because
-# it runs on.  The same program without that bit has samples and no note.
+# it runs on.  The same program without that bit has samples and no note.  stat
+# says how much of the command's CPU time it has not counted.
 #
 # Easy to get wrong: the kernel says only that the task has ended.
 
@@ -26,9 +27,20 @@ record_it()	# file
 	}
 }
 
+stat_it()
+{
+	as_user "$DTPROF" stat -o counted -e task-clock:u -- sh -c \
+	    './before 100; ./other 100; ./before 100' 2>"$tmp/err" </dev/null ||
+	    fail "status $? of stat as an ordinary user: $(cat "$tmp/err")"
+}
+
+stat_note='counted for .* of CPU time of the command'
 note='removed the events of 1 set-user-ID'
 record_it plain.dtp
 grep -q "$note" "$tmp/err" && fail "said without cause: $(cat "$tmp/err")"
+stat_it
+grep -q "$stat_note" "$tmp/err" &&
+	fail "stat: said without cause: $(cat "$tmp/err")"
 chown 0 other && chmod 4755 other
 record_it bared.dtp
 if ! grep -q "$note" "$tmp/err"; then
@@ -57,3 +69,11 @@ for path, expected in ("plain.dtp", True), ("bared.dtp", False):
     rec.ok("%s: %d samples before and after, %d of the program" %
            (path, samples.count("before"), samples.count("other")))
 END
+stat_it
+sed -n "s/.*counted for \([0-9.]*\) s of the \([0-9.]*\) s of CPU .*/\1 \2/p" \
+    "$tmp/err" >said
+read -r counted ran <said || fail "stat does not say so: $(cat "$tmp/err")"
+# Of three equal parts one is missing.
+python3 -c "assert 0.5 < $counted / $ran < 0.8" ||
+	fail "counted $counted of $ran"
+ok "stat: $counted s of $ran s of CPU time were counted"
