@@ -120,7 +120,8 @@ refused()	# text argument ...
 	text=$1
 	shift
 	expect 125 "$DTPROF" record -o no.dtp -e cpu-clock "$@" -- true
-	grep -q "$text" err && grep -q 'hint:' err || fail "$*: $(cat err)"
+	grep -q "$text" err || fail "$*: $(cat err)"
+	grep -q 'hint:' err || fail "$*: no cure: $(cat err)"
 	[ ! -e no.dtp ] || fail "$*: a file"
 }
 refused 'p99 is not known while recording' --span $call \
@@ -130,6 +131,8 @@ refused "no field 'comm'" --span $call --keep-if 'comm == "x"'
 refused 'requires --span' --keep-if 'span.duration > 1s'
 refused 'with --ring' --ring 64M --span $call --keep-if 'span.duration > 1s'
 refused 'with --rotate' --rotate 1s --span $call --keep-if 'span.duration > 1s'
+refused 'with --push' --push clickhouse+http://localhost:1/x --span $call \
+    --keep-if 'span.duration > 1s'
 refused 'with --with' --with page-faults --span $call \
     --keep-if 'span.duration > 1s'
 ok "quantiles, unknown spans and fields, and what cannot be combined"

@@ -298,6 +298,11 @@ check_keep_if(const struct record_options *ro)
 		    "reading, e.g. dtprof report --filter EXPR", "--keep-if "
 		    "cannot be used with --rotate: the samples of a span "
 		    "could belong into a file that has ended"));
+	if (ro->ro_push != NULL)
+		return (options_refuse("run dtprof push URL FILE after "
+		    "recording", "--keep-if cannot be used with --push, which "
+		    "sends minutes before all of their samples may be "
+		    "written"));
 	return (0);
 }
 
