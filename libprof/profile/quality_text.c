@@ -328,6 +328,27 @@ say_held(struct doubts *doubts)
 	}
 }
 
+/* With record --keep-if, shares are of a part of the program. */
+static void
+say_kept(struct doubts *doubts)
+{
+	const char *expression = prof_reader_info(doubts->do_reader,
+	    "keep_if");
+	const char *lost;
+	char key[32];
+
+	if (expression == NULL)
+		return;
+	say_next(doubts);
+	doubt_say(doubts, "only samples in spans that match '%.100s' were kept",
+	    expression);
+	snprintf(key, sizeof(key), "keep_if.%zu.lost", doubts->do_event);
+	lost = prof_reader_info(doubts->do_reader, key);
+	if (lost != NULL && strcmp(lost, "0") != 0)
+		doubt_say(doubts, ", and %.20s that may be in such spans were "
+		    "lost", lost);
+}
+
 static void
 doubts_describe(struct doubts *doubts)
 {
@@ -351,6 +372,7 @@ doubts_describe(struct doubts *doubts)
 	say_few(doubts);
 	say_skid(doubts);
 	say_held(doubts);
+	say_kept(doubts);
 }
 
 /* ------------------------------------------------------ the worst module */

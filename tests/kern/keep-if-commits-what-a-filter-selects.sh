@@ -76,26 +76,26 @@ for change in lacks has; do
 done
 ok "a token too many or too few is found"
 
-# Each ends in the middle of a span: of 300 ms, and of no time at all.
+# Both end in the middle of a span of more than 300 ms.
 cat >open.py <<'END'
-import contextlib, os, sys, time
+import contextlib, os, time
 os.getpgid(0)
 with contextlib.suppress(OSError):
     os.getpriority(os.PRIO_PROCESS, 300000000)
-time.sleep(float(sys.argv[1]))
+time.sleep(0.3)
 print("open", flush=True)
 time.sleep(100)
 END
-for seconds in 0.3 0; do
+for limit in 200ms 1000s; do
 	rm -f gate
 	mkfifo gate
-	python3 -c 'import os, sys
+	python3 -c 'import os
 open("gate").read(1)
-os.execvp("python3", ["python3", "open.py", sys.argv[1]])' $seconds >said &
+os.execvp("python3", ["python3", "open.py"])' >said &
 	target=$!
 	kill_at_end $target
 	record_begin -o open.dtp -p $target -e syscall:getpriority:entry \
-	    --span $call --keep-if 'span.duration > 200ms'
+	    --span $call --keep-if "span.duration > $limit"
 	echo go >gate
 	until grep -q open said; do
 		nap
@@ -104,15 +104,18 @@ os.execvp("python3", ["python3", "open.py", sys.argv[1]])' $seconds >said &
 	wait "$recorder" || fail "open: $(cat err)"
 	kill -9 $target
 	expect 0 "$DTPROF" report --stats open.dtp
-	mv out open.$seconds
+	mv out open.$limit
 done
-grep -q 'getpriority:entry: 1 taken = 1 committed' open.0.3 ||
-    fail "$(grep taken open.0.3)"
+grep -q 'getpriority:entry: 1 taken = 1 committed' open.200ms ||
+    fail "$(grep taken open.200ms)"
 grep -q 'getpriority:entry: 1 taken = 0 committed + 0 discarded + 1 lost' \
-    open.0 || fail "$(grep taken open.0)"
-grep -q 'note .*lost 2 samples: their spans had not ended' open.0 ||
-    fail "$(cat open.0)"
+    open.1000s || fail "$(grep taken open.1000s)"
+grep -q 'note .*lost 2 samples: their spans had not ended' open.1000s ||
+    fail "$(cat open.1000s)"
 ok "an open span is kept if it is over the limit, else lost"
+
+"$DTPROF" report keep.dtp 2>&1 | grep -q "only samples in spans that match '" ||
+    fail "the report does not say that it is of a part"
 
 # Refused, with the reason and a cure.
 refused()	# text argument ...
