@@ -30,8 +30,10 @@ rows_fill(const struct prof_session *session, int cpu,
 		if (got == -1 || rv == 0)
 			rv = got;
 	}
-	if (rv == 1)
+	if (rv == 1) {
 		prof_stack_filter_account(session, cpu, rows);
+		prof_speculate_account(session, cpu, rows);
+	}
 	return (rv);
 }
 

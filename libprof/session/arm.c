@@ -686,8 +686,7 @@ prof_session_undo(struct prof_session *session)
 	else if (session->se_writer != NULL)
 		prof_writer_discard(session->se_writer);
 	session->se_writer = NULL;
-	prof_speculation_free(session->se_speculation);
-	session->se_speculation = NULL;
+	prof_speculate_close(session);
 	prof_rotation_fini(session);
 	prof_command_fini(&session->se_command);
 	prof_pidset_fini(&session->se_pids);

@@ -92,6 +92,23 @@ int	prof_reread_now(struct prof_reread *reread, uint32_t pid,
 /* How often a process was read. */
 uint64_t prof_reread_times(const struct prof_reread *reread);
 
+/* ---------------------------------------------------------- dropped.c */
+
+/* Samples of an event on a CPU that were read and then not passed on. */
+struct prof_dropped {
+	uint64_t	 dr_filtered;
+	uint64_t	 dr_lost;
+	uint64_t	 dr_kstack[DTP_S_NSTATUS];
+	uint64_t	 dr_ustack[DTP_S_NSTATUS];
+};
+
+/* One more, by CPU; there are so many CPUs. */
+void	prof_dropped_add(struct prof_dropped *dropped, size_t ncpus,
+	    const struct prof_record *record, bool is_lost);
+/* They are parts of a row as programs count it. */
+void	prof_dropped_account(const struct prof_session *session, size_t event,
+	    const struct prof_dropped *dropped, struct prof_accounting *row);
+
 /* ----------------------------------------------------- stack_filter.c */
 
 struct prof_filter;
@@ -273,6 +290,10 @@ int	prof_speculate_round(struct prof_session *session);
 int	prof_speculate_end(struct prof_session *session);
 void	prof_speculate_status(const struct prof_session *session,
 	    struct prof_status *status);
+/* As prof_stack_filter_account. */
+void	prof_speculate_account(const struct prof_session *session, int cpu,
+	    struct prof_accounting *rows);
+void	prof_speculate_close(struct prof_session *session);
 
 /* ---------------------------------------------------------- session.c */
 
@@ -305,6 +326,8 @@ struct prof_session {
 	struct prof_kernel_names *se_kernel_names; /* NULL: read kallsyms */
 	struct prof_stack_filter *se_stack_filter; /* NULL: none */
 	struct prof_speculation *se_speculation; /* NULL: keep all */
+	struct prof_dropped *se_dropped;	/* of it, by event and CPU */
+	size_t		 se_ndropped_cpus;
 	struct prof_overhead se_overhead;
 	struct prof_reread *se_reread;
 	struct prof_writer *se_writer;	/* NULL: there is no file */

@@ -8,7 +8,9 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "os/cpus.h"
 #include "session_impl.h"
 
 #define HELD_MOST	(64u << 20)	/* bytes of samples that are held */
@@ -41,18 +43,55 @@ prof_speculate_check(struct prof_session *session)
 	return (0);
 }
 
+static void
+sample_left(void *arg, const struct prof_record *record, bool is_lost)
+{
+	struct prof_session *session = arg;
+
+	prof_dropped_add(&session->se_dropped[record->pr_event *
+	    session->se_ndropped_cpus], session->se_ndropped_cpus, record,
+	    is_lost);
+}
+
 int
 prof_speculate_open(struct prof_session *session)
 {
 	if (session->se_options.po_keep_if == NULL)
 		return (0);
+	session->se_ndropped_cpus = (size_t)prof_cpus_possible();
+	session->se_dropped = calloc(session->se_events.el_n *
+	    session->se_ndropped_cpus, sizeof(*session->se_dropped));
+	if (session->se_dropped == NULL)
+		return (prof_fail_nomem(&session->se_error));
 	session->se_speculation = prof_speculation_new(
 	    session->se_options.po_keep_if, HELD_MOST, &session->se_sink,
 	    &session->se_error);
 	if (session->se_speculation == NULL)
 		return (-1);
+	prof_speculation_left(session->se_speculation, sample_left, session);
 	session->se_sink = prof_speculation_sink(session->se_speculation);
 	return (0);
+}
+
+void
+prof_speculate_close(struct prof_session *session)
+{
+	prof_speculation_free(session->se_speculation);
+	session->se_speculation = NULL;
+	free(session->se_dropped);
+	session->se_dropped = NULL;
+}
+
+void
+prof_speculate_account(const struct prof_session *session, int cpu,
+    struct prof_accounting *rows)
+{
+	if (session->se_dropped == NULL || cpu < 0 ||
+	    (size_t)cpu >= session->se_ndropped_cpus)
+		return;
+	for (size_t e = 1; e < session->se_events.el_n; e++)
+		prof_dropped_account(session, e, &session->se_dropped[e *
+		    session->se_ndropped_cpus + (size_t)cpu], &rows[e]);
 }
 
 /* After stop the streams are still read to their end. */

@@ -33,16 +33,9 @@
 #define WAITING_MOST	(64u << 20)	/* bytes of records that wait */
 #define COMPARED	(UINT64_C(1) << 63)
 
-/* What was dropped of an event on a CPU: parts of its accounting. */
-struct dropped {
-	uint64_t	 dr_samples;
-	uint64_t	 dr_kstack[DTP_S_NSTATUS];
-	uint64_t	 dr_ustack[DTP_S_NSTATUS];
-};
-
 struct event_filter {
 	struct prof_filter *ef_filter;	/* NULL: all samples pass */
-	struct dropped	*ef_dropped;	/* by CPU */
+	struct prof_dropped *ef_dropped;	/* by CPU */
 	uint64_t	*ef_calls;	/* bits of functions; COMPARED */
 	size_t		 ef_ncalls;
 	size_t		 ef_cap_calls;
@@ -328,23 +321,6 @@ filter_of(const struct prof_stack_filter *filter,
 	return (event->ef_filter == NULL ? NULL : event);
 }
 
-static void
-sample_drop(struct prof_session *session, struct event_filter *event,
-    const struct prof_record *record)
-{
-	struct dropped *dropped;
-
-	session->se_samples--;
-	if (record->pr_cpu >= session->se_stack_filter->sf_ncpus)
-		return;
-	dropped = &event->ef_dropped[record->pr_cpu];
-	dropped->dr_samples++;
-	if (record->pr_kstatus < DTP_S_NSTATUS)
-		dropped->dr_kstack[record->pr_kstatus]++;
-	if (record->pr_ustatus < DTP_S_NSTATUS)
-		dropped->dr_ustack[record->pr_ustatus]++;
-}
-
 /* Stacks that were not asked for, which only the filter needs. */
 static void
 stacks_hide(const struct prof_session *session, struct prof_record *record)
@@ -373,7 +349,9 @@ record_decide(struct prof_session *session, struct prof_record *record)
 	filter->sf_truncated += record->pr_ustatus != PROF_STACK_NONE &&
 	    record->pr_ustatus != PROF_STACK_OK;
 	if (!prof_filter_holds_in(event->ef_filter, record, "", 0, calls)) {
-		sample_drop(session, event, record);
+		session->se_samples--;
+		prof_dropped_add(event->ef_dropped, filter->sf_ncpus, record,
+		    false);
 		return (0);
 	}
 	stacks_hide(session, record);
@@ -518,20 +496,7 @@ prof_stack_filter_account(const struct prof_session *session, int cpu,
 	if (filter == NULL || cpu < 0 || (uint32_t)cpu >= filter->sf_ncpus)
 		return;
 	for (size_t e = 1; e < filter->sf_nevents &&
-	    e < session->se_events.el_n; e++) {
-		const struct dropped *dropped =
-		    &filter->sf_event[e].ef_dropped[cpu];
-		const uint32_t parts = prof_event_parts(&session->se_plan,
-		    session->se_events.el_event[e]);
-
-		rows[e].pa_stored -= dropped->dr_samples;
-		rows[e].pa_read -= dropped->dr_samples;
-		rows[e].pa_filtered += dropped->dr_samples;
-		for (size_t n = 0; n < DTP_S_NSTATUS; n++) {
-			if (parts & DTP_P_KSTACK)
-				rows[e].pa_kstack[n] -= dropped->dr_kstack[n];
-			if (parts & DTP_P_USTACK)
-				rows[e].pa_ustack[n] -= dropped->dr_ustack[n];
-		}
-	}
+	    e < session->se_events.el_n; e++)
+		prof_dropped_account(session, e,
+		    &filter->sf_event[e].ef_dropped[cpu], &rows[e]);
 }

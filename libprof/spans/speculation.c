@@ -38,6 +38,8 @@ struct hold {
 struct prof_speculation {
 	struct prof_follow *sp_follow;
 	struct prof_sink sp_to;
+	prof_speculation_fn *sp_left;	/* NULL: nobody */
+	void		*sp_left_arg;
 	struct hold	*sp_first;
 	struct hold	**sp_last;
 	size_t		 sp_bytes;
@@ -49,12 +51,21 @@ struct prof_speculation {
 	struct prof_unkept sp_unkept;
 };
 
+static void
+left_tell(struct prof_speculation *sp, const struct prof_record *record,
+    bool is_lost)
+{
+	if (sp->sp_left != NULL)
+		sp->sp_left(sp->sp_left_arg, record, is_lost);
+}
+
 /* A sample that is decided leaves; -1: the sink failed. */
 static int
 sample_leave(struct prof_speculation *sp, const struct prof_record *record,
     enum prof_fate fate)
 {
 	struct prof_speculated *counts = &sp->sp_of[record->pr_event];
+	int rv = 0;
 
 	switch (fate) {
 	case PROF_FATE_WANTED:
@@ -62,10 +73,11 @@ sample_leave(struct prof_speculation *sp, const struct prof_record *record,
 			counts->sd_committed++;
 			return (0);
 		}
-		counts->sd_lost++;
-		return (-1);
+		rv = -1;
+		break;
 	case PROF_FATE_UNWANTED:
 		counts->sd_discarded++;
+		left_tell(sp, record, false);
 		return (0);
 	case PROF_FATE_UNSURE:
 		sp->sp_unkept.uk_unsure++;
@@ -78,7 +90,8 @@ sample_leave(struct prof_speculation *sp, const struct prof_record *record,
 		break;
 	}
 	counts->sd_lost++;
-	return (0);
+	left_tell(sp, record, true);
+	return (rv);
 }
 
 /* ------------------------------------------------------------------ holds */
@@ -322,6 +335,14 @@ prof_speculation_free(struct prof_speculation *sp)
 	prof_follow_free(sp->sp_follow);
 	free(sp->sp_of);
 	free(sp);
+}
+
+void
+prof_speculation_left(struct prof_speculation *sp, prof_speculation_fn *fn,
+    void *arg)
+{
+	sp->sp_left = fn;
+	sp->sp_left_arg = arg;
 }
 
 int

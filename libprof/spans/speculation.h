@@ -6,6 +6,8 @@
 #ifndef PROF_SPECULATION_H
 #define PROF_SPECULATION_H
 
+#include <stdbool.h>
+
 #include "recording/sink.h"
 
 /* Samples of an event, each counted where it happens. */
@@ -34,6 +36,11 @@ struct prof_speculation *prof_speculation_new(const char *expression,
 void	prof_speculation_free(struct prof_speculation *speculation);
 /* What it takes; its argument is the speculation. */
 struct prof_sink prof_speculation_sink(struct prof_speculation *speculation);
+/* Told each sample that is not passed on: discarded, or lost. */
+typedef void prof_speculation_fn(void *arg, const struct prof_record *record,
+	    bool is_lost);
+void	prof_speculation_left(struct prof_speculation *speculation,
+	    prof_speculation_fn *fn, void *arg);
 /* Once spans and events were told; -1: the expression does not fit them. */
 int	prof_speculation_check(struct prof_speculation *speculation,
 	    struct prof_err *error);

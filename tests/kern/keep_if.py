@@ -161,9 +161,10 @@ def compare(rec, full, keep, expression, change=None):
             continue
         kept = row["keep_if"]
         rec.check(kept["taken"] == kept["committed"] + kept["discarded"] +
-                  kept["lost"] == row["read"] and row["balances"] and
-                  kept["committed"] == row["in_file"] and not kept["lost"],
-                  "%s: %r" % (name, row))
+                  kept["lost"] and row["balances"] and kept["committed"] ==
+                  row["in_file"] == row["stored"] and not kept["lost"] and
+                  kept["discarded"] <= row["filtered"], "%s: %r" % (
+                      name, row))
         if name != "cpu-clock":
             rec.check(kept["taken"] == every[name]["read"], "%s: %d taken, "
                       "not %d" % (name, kept["taken"], every[name]["read"]))

@@ -204,7 +204,7 @@ stats_imbalance(const struct stats *stats, size_t event,
 			snprintf(buffer, size, "%" PRIu64 " stored, but %"
 			    PRIu64 " are in the file", pa->pa_stored, seen);
 	} else if (stats_keep_if_wrong(stats, event, pa, buffer, size))
-		return (buffer[0] == '\0' ? NULL : buffer);
+		return (buffer);
 	else if (pa->pa_written + pa->pa_overwritten != pa->pa_read)
 		snprintf(buffer, size, "%" PRIu64 " samples read from the "
 		    "buffers, but %" PRIu64 " written or overwritten",

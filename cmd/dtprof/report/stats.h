@@ -112,7 +112,7 @@ void	stats_keep_if_text(const struct stats *stats, struct out *out);
 /* A member "keep_if" behind others. */
 void	stats_keep_if_json(const struct stats *stats, struct emit *emit,
 	    size_t event);
-/* What does not balance, or ""; false: there is no --keep-if. */
+/* Does its accounting not balance?  Then buffer says why. */
 bool	stats_keep_if_wrong(const struct stats *stats, size_t event,
 	    const struct prof_accounting *pa, char *buffer, size_t size);
 

@@ -45,27 +45,19 @@ stats_keep_if_wrong(const struct stats *stats, size_t event,
 {
 	uint64_t count[KEEP_N];
 
-	if (prof_reader_info(stats->st_reader, "keep_if") == NULL)
-		return (false);
 	if (!keep_read(stats, event, count))
-		snprintf(buffer, size, "%" PRIu64 " samples read from the "
-		    "buffers, but how many of them --keep-if discarded is "
-		    "unknown", pa->pa_read);
-	else if (count[KEEP_TAKEN] != pa->pa_read)
-		snprintf(buffer, size, "%" PRIu64 " samples read from the "
-		    "buffers, but %" PRIu64 " taken by --keep-if", pa->pa_read,
-		    count[KEEP_TAKEN]);
-	else if (!keep_balances(count))
+		return (false);
+	if (!keep_balances(count))
 		snprintf(buffer, size, "%" PRIu64 " samples taken by "
 		    "--keep-if, but %" PRIu64 " committed, %" PRIu64
 		    " discarded, %" PRIu64 " lost", count[KEEP_TAKEN],
 		    count[KEEP_COMMITTED], count[KEEP_DISCARDED],
 		    count[KEEP_LOST]);
-	else if (count[KEEP_COMMITTED] != stats->st_seen[event])
+	else if (count[KEEP_COMMITTED] != pa->pa_stored)
 		snprintf(buffer, size, "%" PRIu64 " samples committed by "
-		    "--keep-if, but %" PRIu64 " are in the file",
-		    count[KEEP_COMMITTED], stats->st_seen[event]);
-	return (true);
+		    "--keep-if, but %" PRIu64 " stored",
+		    count[KEEP_COMMITTED], pa->pa_stored);
+	return (buffer[0] != '\0');
 }
 
 void
