@@ -207,8 +207,8 @@ struct prof_status {
 	 */
 	uint64_t	 ps_target_pid;
 	/*
-	 * With po_keep_if: samples that were taken, and what became of each.
-	 * After stop, taken = committed + discarded + held_lost.
+	 * With po_keep_if, samples of all events.  After stop, taken =
+	 * committed + discarded + held_lost.
 	 */
 	uint64_t	 ps_taken;
 	uint64_t	 ps_committed;

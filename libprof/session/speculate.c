@@ -2,7 +2,7 @@
 /*
  * A session that keeps only the samples of spans that an expression selects
  * (po_keep_if): a speculation (spans/speculation.c) is its sink, the writer
- * behind it.  What became of samples is said in the recording.
+ * behind it.  Its counts are in the recording.
  *
  * Called by arm.c, session.c and account.c.
  */

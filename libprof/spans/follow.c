@@ -235,8 +235,8 @@ span_judge(const struct prof_follow *fo, const struct tracked *span,
 
 	if (has_end)
 		return (prof_filter_holds_in(fo->fo_filter[span->tr_kind],
-		    &record, "", settled->sp_duration_ns, 0) ? PROF_FATE_WANTED :
-		    PROF_FATE_UNWANTED);
+		    &record, "", settled->sp_duration_ns, 0) ?
+		    PROF_FATE_WANTED : PROF_FATE_UNWANTED);
 	from = span_from(fo, span, settled->sp_duration_ns);
 	if (from == PROF_FILTER_NEVER)
 		return (PROF_FATE_UNWANTED);
