@@ -19,7 +19,6 @@
 #include "events/call.h"
 #include "events/names.h"
 #include "filter/filter.h"
-#include "image/line_tables.h"
 #include "import/merge.h"
 #include "network/network.h"
 #include "os/permission.h"

@@ -41,10 +41,10 @@ struct prof_kernel_map {
 	struct ranges	 km_loaded;
 	struct ranges	 km_modules;	/* those of recorded symbols */
 	struct prof_symtab *km_recorded;
-	struct prof_symtab *km_live;
+	struct prof_kernel_list *km_live;
+	struct prof_kernel_list km_own;
 	bool		 km_has_recorded;
 	bool		 km_use_live;
-	bool		 km_asked;
 	bool		 km_hidden;
 };
 
@@ -57,7 +57,21 @@ prof_kernel_map_new(void)
 		free(map);
 		return (NULL);
 	}
+	map->km_live = &map->km_own;
 	return (map);
+}
+
+void
+prof_kernel_map_share(struct prof_kernel_map *map,
+    struct prof_kernel_list *list)
+{
+	map->km_live = list;
+}
+
+void
+prof_kernel_list_fini(struct prof_kernel_list *list)
+{
+	prof_symtab_free(list->kl_symtab);
 }
 
 static void
@@ -77,7 +91,7 @@ prof_kernel_map_free(struct prof_kernel_map *map)
 	ranges_free(&map->km_loaded);
 	ranges_free(&map->km_modules);
 	prof_symtab_free(map->km_recorded);
-	prof_symtab_free(map->km_live);
+	prof_kernel_list_fini(&map->km_own);
 	free(map);
 }
 
@@ -202,19 +216,17 @@ prof_kernel_map_done(struct prof_kernel_map *map, bool live)
 }
 
 static void
-kallsyms_ask(struct prof_kernel_map *map)
+kallsyms_read(struct prof_kernel_list *list)
 {
 	int fd;
 
-	if (map->km_asked)
+	if (list->kl_asked)
 		return;
-	map->km_asked = true;
-	if (!map->km_use_live)
-		return;
+	list->kl_asked = true;
 	fd = prof_reading_kernel("/proc/kallsyms");
 	if (fd == -1)
 		return;
-	map->km_live = prof_symtab_of_kallsyms(fd, &map->km_hidden);
+	list->kl_symtab = prof_symtab_of_kallsyms(fd, &list->kl_hidden);
 	close(fd);
 }
 
@@ -239,10 +251,16 @@ prof_kernel_map_find(struct prof_kernel_map *map, uint64_t pc,
 		symbol->sy_module = module == NULL ? KERNEL : module->ra_name;
 		return (module == NULL || !module->ra_twice);
 	}
-	kallsyms_ask(map);
 	*hidden = map->km_hidden;
-	if (map->km_live == NULL ||
-	    !prof_symtab_find(map->km_live, pc, symbol))
+	if (!map->km_use_live)
+		return (false);
+	kallsyms_read(map->km_live);
+	if (map->km_live->kl_hidden)
+		*hidden = true;
+	if (map->km_live->kl_symtab == NULL)
+		return (false);
+	*hidden = map->km_live->kl_hidden;
+	if (!prof_symtab_find(map->km_live->kl_symtab, pc, symbol))
 		return (false);
 	*hidden = false;
 	/* BPF programs come and go: now another one may lie there. */

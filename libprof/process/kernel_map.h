@@ -15,11 +15,23 @@
 struct prof_record;
 struct prof_kernel_map;
 
+/* The list of the running kernel; all zero: nobody has asked. */
+struct prof_kernel_list {
+	struct prof_symtab *kl_symtab;	/* NULL: none */
+	bool		 kl_asked;
+	bool		 kl_hidden;
+};
+
+void	prof_kernel_list_fini(struct prof_kernel_list *list);
+
 struct prof_kernel_map *prof_kernel_map_new(void);	/* owned by caller */
 void	prof_kernel_map_free(struct prof_kernel_map *map);
 /* An MMAP of the kernel, or a KSYMBOL, in order of time.  -1: no memory. */
 int	prof_kernel_map_take(struct prof_kernel_map *map,
 	    const struct prof_record *record);
+/* Read that of others, which must outlive the map. */
+void	prof_kernel_map_share(struct prof_kernel_map *map,
+	    struct prof_kernel_list *list);
 /* After the last record.  live: the running kernel is the recorded one. */
 int	prof_kernel_map_done(struct prof_kernel_map *map, bool live);
 /* From the recording; hidden: the recorder was not shown addresses. */

@@ -435,10 +435,18 @@ prof_symbols_open(struct prof_reader *reader,
 }
 
 void
-prof_symbols_share_lines(struct prof_symbols *symbols,
-    struct prof_line_tables *tables)
+prof_symbols_share(struct prof_symbols *symbols,
+    struct prof_symbols_shared *shared)
 {
-	symbols->sy_files.mf_tables = tables;
+	symbols->sy_files.mf_tables = &shared->sh_lines;
+	prof_kernel_map_share(symbols->sy_kernel, &shared->sh_kernel);
+}
+
+void
+prof_symbols_shared_fini(struct prof_symbols_shared *shared)
+{
+	prof_line_tables_fini(&shared->sh_lines);
+	prof_kernel_list_fini(&shared->sh_kernel);
 }
 
 uint32_t

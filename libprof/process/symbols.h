@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "image/line_tables.h"
+#include "kernel_map.h"
 #include "prof.h"
 
 /* Why there is no name, and a cure that can work; "": none. */
@@ -53,10 +55,16 @@ const struct prof_table_code *prof_script_code(
  */
 const char *prof_symbols_object(struct prof_symbols *symbols, uint32_t space,
 	    const char *text);
-/* Share line tables with other recordings; before the first question. */
-struct prof_line_tables;
-void	prof_symbols_share_lines(struct prof_symbols *symbols,
-	    struct prof_line_tables *tables);
+/* What the symbols of several recordings read once; all zero: nothing yet. */
+struct prof_symbols_shared {
+	struct prof_line_tables sh_lines;
+	struct prof_kernel_list sh_kernel;
+};
+
+/* Before the first question; shared must outlive symbols. */
+void	prof_symbols_share(struct prof_symbols *symbols,
+	    struct prof_symbols_shared *shared);
+void	prof_symbols_shared_fini(struct prof_symbols_shared *shared);
 /* Of prof_symbols_note, limits that were reached: no quality says so. */
 const char *prof_symbols_limit(struct prof_symbols *symbols, size_t n);
 

@@ -198,7 +198,7 @@ struct costs {
 	struct prof_comparison *ct_comparison;
 	struct prof_difference *ct_difference;	/* NULL: trees are not kept */
 	char		*ct_event;	/* of all runs: "cpu-clock in ns" */
-	struct prof_line_tables ct_lines;	/* of all runs */
+	struct prof_symbols_shared ct_shared;	/* by all runs */
 	void		*ct_beginnings;	/* compare_lines.c */
 };
 

@@ -242,7 +242,7 @@ parts_add(struct costs *ct, const struct file *file, int side,
 	int rv = symbols == NULL ? msg_prof(ct->ct_command, &error) : 0;
 
 	if (symbols != NULL)
-		prof_symbols_share_lines(symbols, &ct->ct_lines);
+		prof_symbols_share(symbols, &ct->ct_shared);
 	for (size_t p = 0; p < file->fi_nparts && rv == 0; p++) {
 		struct prof_profile_options options = ct->ct_profile;
 		struct prof_profile *profile;

@@ -308,7 +308,7 @@ read_costs(struct source *source, long run, const char *path,
 
 	source->sr_symbols = prof_symbols_open(reader, NULL, &error);
 	if (source->sr_symbols != NULL) {
-		prof_symbols_share_lines(source->sr_symbols, &ct->ct_lines);
+		prof_symbols_share(source->sr_symbols, &ct->ct_shared);
 		profile = prof_profile_new(reader, source->sr_symbols,
 		    options, &error);
 	}
@@ -380,7 +380,7 @@ void
 compare_costs_free(struct costs *ct)
 {
 	compare_lines_free(ct);
-	prof_line_tables_fini(&ct->ct_lines);
+	prof_symbols_shared_fini(&ct->ct_shared);
 	free(ct->ct_event);
 	ct->ct_event = NULL;
 }
