@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: ISC
 # ASSERTION: a wait for a futex has its address, as the program prints it; a
 # wait for a mutex, of any kind and of another process, also one with a time
-# limit, has the thread that holds it, if its C library keeps that; a wait for a pipe, a socket, a connection or a file has that one;
-# all waits are as long as by the program's own clock.  A condition variable,
-# a semaphore, a barrier, a read-write lock, an unlocked mutex and memory that
-# nearly looks like a mutex have no holder, and what is no futex has no lock.  A
-# descriptor that has become another file does not name that one.
+# limit, has the thread that holds it, if its C library keeps that; a wait for a
+# pipe, a socket, a connection or a file has that one; all waits are as long as
+# by the program's own clock.  A condition variable, a semaphore, a barrier, a
+# read-write lock, an unlocked mutex and memory that nearly looks like a mutex
+# have no holder, and what is no futex has no lock.  A descriptor that has
+# become another file does not name that one.
 # Easy to get wrong: memory beside a futex that is no mutex; a thread that waits
 # while another waiter holds the lock; a thread with this ID in another process.
 . "${SRC:=$PWD}/tests/kern/lib-kern.sh"

@@ -7,9 +7,9 @@
  * or -.  Argument: a directory for files.  It begins when its input ends.
  *
  * Locks with a holder: mutexes of several kinds, one of them held by another
- * process.  Of musl only some kinds say who holds them.  Without a holder: condition variable, semaphore, barrier, read-write lock,
- * an unlocked mutex, and memory that looks like a mutex, of which something is
- * wrong each time.
+ * process.  Of musl only some kinds say who holds them.  Without a holder:
+ * condition variable, semaphore, barrier, read-write lock, an unlocked mutex,
+ * and memory that looks like a mutex, of which something is wrong each time.
  */
 #define _GNU_SOURCE
 #include <linux/futex.h>
@@ -39,17 +39,17 @@
 
 enum way {
 	WAY_MUTEX, WAY_RECURSIVE, WAY_ERRORCHECK, WAY_ROBUST, WAY_INHERIT,
-	WAY_TIMED, WAY_SHARED, WAY_CONDITION, WAY_SEMAPHORE, WAY_BARRIER, WAY_RWLOCK,
-	WAY_UNLOCKED, WAY_NO_USERS, WAY_NO_KIND, WAY_BITSET, WAY_STRANGER,
-	WAY_PIPE, WAY_FIFO, WAY_SOCKET, WAY_NETWORK, WAY_NETWORK6, WAY_FLOCK,
-	WAY_REUSED, WAY_N
+	WAY_TIMED, WAY_SHARED, WAY_CONDITION, WAY_SEMAPHORE, WAY_BARRIER,
+	WAY_RWLOCK, WAY_UNLOCKED, WAY_NO_USERS, WAY_NO_KIND, WAY_BITSET,
+	WAY_STRANGER, WAY_PIPE, WAY_FIFO, WAY_SOCKET, WAY_NETWORK,
+	WAY_NETWORK6, WAY_FLOCK, WAY_REUSED, WAY_N
 };
 
 static const char *const names[WAY_N] = {
 	"mutex", "recursive", "errorcheck", "robust", "inherit", "timed",
-	"shared", "condition", "semaphore", "barrier", "rwlock", "unlocked", "no-users",
-	"no-kind", "bitset", "stranger", "pipe", "fifo", "socket", "network",
-	"network6", "flock", "reused"
+	"shared", "condition", "semaphore", "barrier", "rwlock", "unlocked",
+	"no-users", "no-kind", "bitset", "stranger", "pipe", "fifo", "socket",
+	"network", "network6", "flock", "reused"
 };
 
 /* In memory that the child has, too: it is the keeper of one. */
