@@ -425,6 +425,7 @@ blocked_fill(struct prof_blocked *blocked, struct prof_err *error)
 	blocked->bd_history = prof_history_new(reader,
 	    blocked->bd_options.pl_filter != NULL, error);
 	if (blocked->bd_history == NULL ||
+	    prof_wait_arguments(reader, blocked->bd_waits, error) == -1 ||
 	    prof_select_init(&blocked->bd_select, reader,
 	    blocked->bd_symbols, &blocked->bd_options, error) == -1)
 		return (-1);

@@ -28,6 +28,7 @@
 #include "base/intern.h"
 #include "chains.h"
 #include "profile_impl.h"
+#include "recording/elapsed.h"
 #include "recording/query.h"
 #include "waits.h"
 
@@ -418,6 +419,7 @@ chains_fill(struct prof_chains *chains, struct prof_symbols *symbols,
 	chains->ch_event = prof_wait_event(reader);
 	chains->ch_history = prof_history_new(reader, true, error);
 	if (chains->ch_history == NULL ||
+	    prof_wait_arguments(reader, chains->ch_event, error) == -1 ||
 	    prof_select_init(&chains->ch_select, reader, symbols,
 	    &chains->ch_options, error) == -1)
 		return (-1);

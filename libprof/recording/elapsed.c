@@ -172,6 +172,17 @@ event_add(struct prof_reader *reader, struct prof_elapsed *elapsed)
 }
 
 int
+prof_wait_arguments(const struct prof_reader *reader, uint32_t event,
+    struct prof_err *error)
+{
+	if (event == 0 || prof_reader_event(reader, event)->pi_nargs > 0)
+		return (0);
+	prof_fail(error, PROF_E_USAGE, "a store does not keep states and "
+	    "reasons of waits");
+	return (prof_cure(error, "report the recording itself"));
+}
+
+int
 prof_reader_elapsed(struct prof_reader *reader)
 {
 	struct prof_elapsed elapsed = { 0 };
@@ -185,6 +196,9 @@ prof_reader_elapsed(struct prof_reader *reader)
 		return (prof_cure(&reader->rd_error,
 		    "record with --off-cpu"));
 	}
+	if (prof_wait_arguments(reader, elapsed.el_waits,
+	    &reader->rd_error) == -1)
+		return (-1);
 	elapsed.el_has_idle = prof_reader_info(reader, "pid.namespace") ==
 	    NULL;
 	if (factor_find(reader, &elapsed) == -1 ||

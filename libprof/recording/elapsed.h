@@ -14,6 +14,9 @@ struct prof_elapsed {
 };
 
 const struct prof_elapsed *prof_elapsed_of(const struct prof_reader *reader);
+/* -1: samples of this event have no arguments; event 0: there is none. */
+int	prof_wait_arguments(const struct prof_reader *reader, uint32_t event,
+	    struct prof_err *error);
 /* A sample of a part becomes one of elapsed time; false: the idle task's. */
 bool	prof_elapsed_convert(const struct prof_reader *reader,
 	    struct prof_record *record);

@@ -6,7 +6,8 @@
 # row alone, and it says so; what several hosts sent adds up.
 #
 # Easy to get wrong: names that were looked up become names of a module of no
-# file; accounts of one time and samples of another.
+# file; accounts of one time and samples of another; a store without reasons of
+# waits that looks like a recording without waits.
 . "${SRC:=$PWD}/tests/lib.sh"
 . "$SRC/tests/interop/lib-store.sh"
 need_bpf
@@ -131,3 +132,23 @@ cmp want got || fail "a deleted row: $(diff want got)"
 grep -q '[0-9]* samples, but its accounts table says' err ||
     fail "nothing says so: $(cat err)"
 ok "a deleted row of $n samples is missing, and is said"
+
+# Samples of waits are there, but not why a thread waits, nor for whom.
+refused()	# option ...
+{
+	"$DTPROF" report "$@" "$store" --filter "version=='3'" >out 2>err &&
+		fail "report $* of a store"
+	grep -q "a store does not keep states and reasons" err ||
+		fail "$*: $(cat err)"
+}
+
+"$DTPROF" record -q -o c.dtp -e off-cpu/min=0ns/ -- sleep .1 ||
+	fail "no recording of waits"
+expect 0 "$DTPROF" push --label version=3 "$store" c.dtp
+same c.dtp "version=='3'" report
+refused --state blocked
+refused --state running,runnable,blocked
+refused --by reason
+refused --by lock,holder
+refused --by waker-chain
+ok "what a store does not keep is refused"
