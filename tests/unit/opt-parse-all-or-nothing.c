@@ -153,7 +153,7 @@ main(void)
 	refused("-F 9x", "not a number", "1 to 1000");
 	refused("--duration 5parsecs", "not a time", "10s or 500ms");
 	refused("--duration 1us", "out of range", "1000us to 1000s");
-	refused("--buffer 1Q", "not a size", "64K or 8M");
+	refused("--buffer 1Q", "not a size", "8M or 64M");
 	refused("--max-loss 101", "out of range", "0 to 100");
 	refused("--choice four", "--choice four", "one,two,three");
 	refused("--show a,x", "--show a,x", "a,b,c");

@@ -200,7 +200,7 @@ refuse_value(struct parse *parse, const struct opt_row *row, const char *text,
 		    row->op_max == INT64_MAX ? "or more" : upto,
 		    row->op_words != NULL ? " or " : "",
 		    row->op_words != NULL ? row->op_words : "",
-		    row->op_type == OPT_SIZE ? ", e.g. 64K or 8M" :
+		    row->op_type == OPT_SIZE ? ", e.g. 8M or 64M" :
 		    row->op_type == OPT_TIME ? ", e.g. 10s or 500ms" :
 		    "");
 		break;
