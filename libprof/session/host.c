@@ -190,9 +190,13 @@ int
 prof_session_take_read(struct prof_session *session,
     const struct prof_record *record, uint64_t sample_ns)
 {
-	struct prof_record early = *record;
+	const uint64_t stop_ns = session->se_plan.pn_clock.ck_stop_ns;
+	struct prof_record early = *record, late = *record;
 
 	early.pr_time_ns = sample_ns;
+	/* The stop is the last record, also of mappings read after it. */
+	if (session->se_state == PROF_STOPPED && late.pr_time_ns > stop_ns)
+		late.pr_time_ns = stop_ns;
 	if (prof_merge_observe(&session->se_merge, &early) == -1)
 		return (-1);
 	if ((session->se_plan.pn_snapshots != NULL && prof_snapshots_observe(
@@ -200,7 +204,7 @@ prof_session_take_read(struct prof_session *session,
 	    prof_noted_event(session->se_noted, &early) == -1)
 		return (prof_fail_nomem(&session->se_error));
 	return (prof_stack_filter_know(session, &early) == -1 ? -1 :
-	    record_pass(session, record));
+	    record_pass(session, &late));
 }
 
 /* ---------------------------------------------------------- back ends */
