@@ -24,7 +24,7 @@ whole()		# what
 	expect 0 "$DTPROF" report --json x.dtp
 	[ "$(json out 'j["recording"]["cut"]')" = None ] ||
 	    fail "$1: the file is cut"
-	expect 0 "$DTPROF" script --show all x.dtp
+	expect 0 "$DTPROF" script --no-symbols --show all x.dtp
 	tail -n 1 out | grep -q ': stop$' || fail "$1: the last is no stop"
 	ok "$1"
 }
