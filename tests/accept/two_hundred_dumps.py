@@ -46,6 +46,9 @@ class Session:
             rec.check(self.recorder.poll() is None, "the recorder ended: " +
                       open(self.dir + "/err").read())
             time.sleep(0.02)
+        while not os.path.exists(self.dir + "/made") or not os.path.getsize(
+                self.dir + "/made"):
+            time.sleep(0.02)
         self.made_map = mmap.mmap(os.open(self.dir + "/made", os.O_RDONLY), 8,
                                   prot=mmap.PROT_READ)
         self.target = int(subprocess.check_output(
