@@ -133,6 +133,10 @@ struct prof_slower {
 	bool		 sl_failed;	/* the plan's error says why */
 };
 
+/* A blocked thread, and when its wait began. */
+typedef void	prof_waiting_fn(void *arg, uint32_t pid, uint32_t tid,
+		    uint64_t since_ns);
+
 /* What a session does next; drawn above. */
 enum prof_step {
 	PROF_STEP_ARM, PROF_STEP_READY, PROF_STEP_ENABLE, PROF_STEP_PAUSE,
@@ -193,6 +197,9 @@ struct prof_backend {
 		    struct prof_accounting *rows);
 	/* What was aggregated so far; after stop, all. */
 	int	(*bk_groups)(const void *state, struct prof_groups *groups);
+	/* Each thread that is blocked now; -1: not known. */
+	int	(*bk_waiting)(const void *state, prof_waiting_fn *fn,
+		    void *arg);
 	/* Samples that were lost so far. */
 	uint64_t (*bk_lost)(const void *state);
 	/* Add what is known of mapping and process events. */

@@ -37,6 +37,22 @@ prof_session_answer(struct prof_session *session, uint64_t id, bool is_done,
 		prof_control_answer(session->se_control, id, is_done, text);
 }
 
+int
+prof_session_waiting(struct prof_session *session, prof_waiting_fn *fn,
+    void *arg)
+{
+	const struct prof_merge *merge = &session->se_merge;
+	int rv = -1;
+
+	for (size_t n = 0; n < merge->mg_n &&
+	    session->se_stack_filter == NULL; n++)
+		if (merge->mg_source[n].so_backend->bk_waiting != NULL &&
+		    merge->mg_source[n].so_backend->bk_waiting(
+		    merge->mg_source[n].so_state, fn, arg) == 0)
+			rv = 0;
+	return (rv);
+}
+
 struct prof_kept
 prof_session_kept(const struct prof_session *session)
 {

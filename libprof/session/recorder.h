@@ -7,6 +7,7 @@
 #ifndef PROF_RECORDER_H
 #define PROF_RECORDER_H
 
+#include "backend/backend.h"
 #include "recording/sink.h"
 #include "session/control.h"
 
@@ -34,5 +35,13 @@ struct prof_kept {
 	uint64_t	kp_bytes;
 };
 struct prof_kept prof_session_kept(const struct prof_session *session);
+
+/*
+ * Tell of each blocked thread whose wait began while recording: since when.
+ * -1: they are not known, as there is no off-cpu event, it has a filter, or it
+ * is recorded without BPF.
+ */
+int	prof_session_waiting(struct prof_session *session,
+	    prof_waiting_fn *fn, void *arg);
 
 #endif /* PROF_RECORDER_H */

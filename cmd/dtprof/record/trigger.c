@@ -177,6 +177,7 @@ limited_parse(struct trigger *trigger, const char *text)
 	    (trigger->tg_kind == TRIGGER_OFF_CPU) ? -1 :
 	    words[n].li_unit == NULL ? limit_time(trigger, &parts) :
 	    limit_number(trigger, &parts, words[n].li_unit);
+	trigger->tg_next_ns = trigger->tg_kind == TRIGGER_OFF_CPU;
 	parts_free(&parts);
 	return (rv);
 }
@@ -302,6 +303,7 @@ record_triggers_begin(struct record_triggers *triggers,
 		prof_spans_live_each(triggers->rt_spans, trigger_span_look,
 		    triggers);
 	listener.sk_arg = triggers;
+	triggers->rt_session = session;
 	return (prof_session_watch(session, &listener));
 }
 
@@ -348,6 +350,7 @@ record_triggers_free(struct record_triggers *triggers)
 
 		free(trigger->tg_name);
 		free(trigger->tg_expression);
+		free(trigger->tg_wait);
 		if (trigger->tg_fd != -1)
 			close(trigger->tg_fd);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Triggers of --dump-on that look at records or at the system.  What trigger.c
- * (words), trigger_records.c (records), trigger_system.c (pressure, time) and
- * trigger_time.c share.
+ * (words), trigger_records.c (records), trigger_waits.c (threads),
+ * trigger_system.c (pressure, time) and trigger_time.c share.
  */
 #ifndef TRIGGER_H
 #define TRIGGER_H
@@ -24,6 +24,8 @@ struct trigger_window {
 	uint64_t	 tw_slot;	/* number of the current one */
 	uint64_t	 tw_count[TRIGGER_SLOTS];
 };
+
+struct trigger_wait;
 
 /* Of pressure, at the end of a slot. */
 struct trigger_stall {
@@ -49,13 +51,17 @@ struct trigger {
 	/* AT */
 	int		 tg_second;	/* of the day */
 	time_t		 tg_due_s;	/* by the clock that can be set */
-	uint64_t	 tg_next_ns;	/* PSI and AT: when to look */
+	/* OFF_CPU: waits that go on, of which it has told */
+	struct trigger_wait *tg_wait;
+	size_t		 tg_nwaits;
+	uint64_t	 tg_next_ns;	/* when to look; 0: never */
 };
 
 struct record_triggers {
 	struct trigger	*rt_trigger;
 	size_t		 rt_n;
 	struct record_dumping *rt_dumping;
+	struct prof_session *rt_session;
 	struct prof_spans *rt_spans;	/* NULL: no trigger needs them */
 	size_t		 rt_nevents;
 	bool		*rt_is_wait;	/* by event: time off the CPU */
@@ -80,6 +86,14 @@ void	trigger_system_look(struct record_triggers *triggers);
 
 /* After now, the next time that clocks show this second of the day. */
 time_t	trigger_time_next(time_t now_s, int second);
+
+/* ---------------------------------------------------- trigger_waits.c */
+
+/* At threads that wait now. */
+void	trigger_waits_look(struct record_triggers *triggers,
+	    struct trigger *trigger, uint64_t now_ns);
+/* Has it told of the wait of this thread that has just ended? */
+bool	trigger_waits_has(const struct trigger *trigger, uint32_t tid);
 
 /* -------------------------------------------------- trigger_records.c */
 

@@ -158,7 +158,8 @@ wait_look(struct record_triggers *triggers, const struct trigger *trigger,
 	char waited[32], limit[32];
 
 	if (!triggers->rt_is_wait[record->pr_event] ||
-	    (double)record->pr_weight <= trigger->tg_limit)
+	    (double)record->pr_weight <= trigger->tg_limit ||
+	    trigger_waits_has(trigger, record->pr_tid))
 		return;
 	weight_time(waited, sizeof(waited), record->pr_weight);
 	weight_time(limit, sizeof(limit), (uint64_t)trigger->tg_limit);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Triggers that look at the system from time to time: the share of time that
- * tasks were stalled (PSI), and the time of day.
+ * tasks were stalled (PSI), threads that wait, and the time of day.
  *
  *	total_us:  |----- window -----|	pressure = increase / window
  *	slots:	   |-|-|-|-|-|-|-|-|-|-|
@@ -183,6 +183,8 @@ trigger_system_look(struct record_triggers *triggers)
 			continue;
 		if (trigger->tg_kind == TRIGGER_PSI)
 			pressure_look(triggers, trigger, now_ns);
+		else if (trigger->tg_kind == TRIGGER_OFF_CPU)
+			trigger_waits_look(triggers, trigger, now_ns);
 		else
 			time_look(triggers, trigger, now_ns);
 	}

@@ -603,6 +603,7 @@ const struct prof_backend prof_backend_bpf = {
 	.bk_is_empty = bpf_is_empty,
 	.bk_account = prof_bpf_account,
 	.bk_groups = bpf_groups,
+	.bk_waiting = prof_bpf_waiting,
 	.bk_lost = prof_bpf_lost,
 	.bk_side = prof_bpf_side,
 	.bk_observe = bpf_observe,

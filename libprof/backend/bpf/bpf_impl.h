@@ -196,6 +196,10 @@ int	prof_clocks_note(struct prof_bpf *bpf);
 int	prof_waits_end_of(struct prof_bpf *bpf,
 	    const struct prof_event *event);
 int	prof_describe_waits(struct prof_bpf *bpf);
+/* Of a back end: threads that are blocked now. */
+int	prof_bpf_waiting(const void *state, prof_waiting_fn *fn, void *arg);
+/* Of those that are recorded; after an awaited exec, or a pause, since then. */
+uint64_t prof_bpf_begun_ns(const struct dtp_control *control);
 
 /* -------------------------------------------------------- throttled.c */
 

@@ -185,14 +185,6 @@ tasks_count(void)
 	return (n);
 }
 
-/* As dtp_targets_begun in sys/filter.bpf.h. */
-static uint64_t
-targets_begun(const struct dtp_control *control)
-{
-	return (control->co_awaited_ns > control->co_begun_ns ?
-	    control->co_awaited_ns : control->co_begun_ns);
-}
-
 /*
  * Only the threads that a scan finds changed, if that costs less; 1: all
  * threads are to be looked at.  The first pass is over all, as nothing is
@@ -203,7 +195,7 @@ targets_begun(const struct dtp_control *control)
 static int
 threads_changed(struct prof_bpf *bpf, const struct prof_event *event)
 {
-	const uint64_t begun_ns = targets_begun(bpf->bp_control);
+	const uint64_t begun_ns = prof_bpf_begun_ns(bpf->bp_control);
 	struct dtp_wall pass;
 
 	if (bpf->bp_wall->wl_begun_ns != begun_ns ||
