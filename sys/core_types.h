@@ -201,6 +201,7 @@ struct sched_entity {
 	struct cfs_rq	*cfs_rq;
 	struct sched_entity *parent;	/* of the cgroup */
 	unsigned char	sched_delayed;	/* from Linux 6.12 on */
+	__u64		exec_start;	/* up to when it ran, as noted last */
 } DTP_CORE;
 
 struct uprobe_task {			/* state of a task in a probe */

@@ -17,7 +17,8 @@
  *	each_wall	these, one by one; or, if there are many, all threads
  *
  * The kernel's iterator takes several times as long for a thread as a scan,
- * which reads two cache lines of its task.
+ * which reads two cache lines of its task, near each other: most of the time is
+ * for those, and in the kernel's tables of pages.
  */
 #include "look.bpf.h"
 #include "reason.bpf.h"
@@ -26,13 +27,13 @@
 #define WALKS		1024
 
 /*
- * The first 64 bytes are what a scan reads.  A task's memory may be used again:
- * it has the same start and switches.
+ * The first 64 bytes are what a scan reads.  A task's memory may be used again,
+ * but not with the time at which the task ran last.
  */
 struct seen {
 	__u64	sn_task;	/* its task_struct; 0: a free entry */
 	__u64	sn_start_ns;	/* when the task began */
-	__u64	sn_switches;
+	__u64	sn_ran_ns;	/* when it ran last, as the kernel notes */
 	__u64	sn_begun_ns;	/* co_begun_ns when the entry was begun */
 	__u64	sn_at_ns;	/* its time is counted up to here ... */
 	__u64	sn_again_ns;	/* ... and so much of it is not stored yet */
@@ -292,17 +293,13 @@ seen_find(const struct task_struct *task, const struct now *now)
 
 /*
  * Is it blocked as it was?  Then it has the state of one that waits, is on no
- * CPU, and has not left one again.  Another thread may have its memory now,
- * which therefore is read with care.
+ * CPU, and has not run again.  Another thread may have its memory now, which
+ * therefore is read with care.
  */
 DTP_INLINE int
 is_same(const struct seen *seen, const struct task_struct *task)
 {
-	struct {
-		unsigned long voluntary;
-		unsigned long other;
-		__u64 start_ns;
-	} count = { 0 };
+	__u64 ran_ns = 0;
 	__u32 state = 0;
 	__u8 on_cpu = 1;
 
@@ -311,10 +308,8 @@ is_same(const struct seen *seen, const struct task_struct *task)
 	/* Its lowest byte: there may be no others. */
 	DTP_READ(&on_cpu, (const __u8 *)&task->on_cpu);
 	DTP_READ(&state, &task->__state);
-	/* In a row in all kernels, with the start. */
-	bpf_probe_read_kernel(&count, sizeof(count), &task->nvcsw);
-	return (!on_cpu && state != 0 && count.voluntary + count.other ==
-	    seen->sn_switches && count.start_ns == seen->sn_start_ns);
+	DTP_READ(&ran_ns, &task->se.exec_start);
+	return (!on_cpu && state != 0 && ran_ns == seen->sn_ran_ns);
 }
 
 /* Its time up to now, once in a pass. */
@@ -397,7 +392,7 @@ DTP_INLINE void
 fresh_store(struct look *look, struct seen *seen,
     const struct task_struct *task, const struct now *now)
 {
-	__u64 about, switches = task->nvcsw + task->nivcsw;
+	__u64 about, ran_ns = task->se.exec_start;
 	const char *state;
 	int is_stored;
 
@@ -420,7 +415,7 @@ fresh_store(struct look *look, struct seen *seen,
 	    look->lk_args.ag_value[DTP_TH_STATE]) : DTP_W_UNKNOWN;
 	look->lk_weight = now->nw_ns - seen->sn_at_ns;
 	seen->sn_at_ns = seen->sn_stored_ns = now->nw_ns;
-	seen->sn_switches = switches;
+	seen->sn_ran_ns = ran_ns;
 	seen->sn_pid = look->lk_pid;
 	seen->sn_tid = look->lk_tid;
 	seen->sn_kstatus = look->lk_kstatus;
