@@ -35,7 +35,6 @@ struct wait {
 	__u64	wt_left_ns;	/* when it last left a CPU; 0: not yet */
 	__u32	wt_step;	/* walked is one in 2^this; 0: all */
 	__u32	wt_is_walked;
-	__u32	wt_pad;
 	__u32	wt_slot;	/* number of its stack slot plus 1; 0: none */
 	__u32	wt_kernel;	/* as in struct dtp_walk */
 	__u32	wt_user;
