@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: ISC
 """What it costs to record waits; see waits.sh."""
+import contextlib
 import json
 import os
 import random
@@ -13,7 +14,7 @@ import time
 
 DTPROF, PG_BIN, IDLE = (os.environ[x] for x in ("DTPROF", "PG_BIN", "IDLE"))
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "8"))
-SETTLE, WINDOW = 4, 2
+SETTLE, WINDOW = 4, 1
 STATS = "/proc/sys/kernel/bpf_stats_enabled"
 IDLE_THREADS, IDLE_SECONDS = 10000, 10
 
@@ -78,10 +79,31 @@ def spent_by(pid):
 
 
 class Recorder:
-    """A tool that records while this is entered."""
+    """
+    A tool that records while this is entered, or, if it can pause, from resume
+    to pause.  Paused, its probes are there still.
+    """
 
     def __init__(self, command):
         self.command = command
+        self.is_ours = command[0] == DTPROF
+        self.can_pause = self.is_ours or "perf" in command
+        if self.can_pause and not self.is_ours:
+            for name in "control", "ack":
+                if not os.path.exists(name):
+                    os.mkfifo(name)
+            self.control, self.ack = (os.open(name, os.O_RDWR)
+                                      for name in ("control", "ack"))
+            self.command = command + ["--control", "fifo:control,ack"]
+
+    def tell(self, is_on):
+        """Pause or resume."""
+        if self.is_ours:
+            run([DTPROF, "ctl", "resume" if is_on else "pause", "--recorder",
+                 str(self.process.pid)])
+        else:
+            os.write(self.control, b"enable\n" if is_on else b"disable\n")
+            os.read(self.ack, 16)
 
     def __enter__(self):
         if os.path.exists("out"):
@@ -194,26 +216,37 @@ def window(server, recorder=None):
     return n / seconds, n / (worked + recorded), recorded / seconds
 
 
+def pairs_of(recorder, server):
+    """Windows with the tool, and one without beside each, in any order."""
+    with contextlib.ExitStack() as stack:
+        if recorder.can_pause:
+            stack.enter_context(recorder)
+        for _ in range(ROUNDS):
+            seen = {}
+            for is_with in random.sample((False, True), 2):
+                if recorder.can_pause:
+                    recorder.tell(is_with)
+                    seen[is_with] = window(server, recorder)
+                elif is_with:
+                    with recorder:
+                        seen[is_with] = window(server, recorder)
+                else:
+                    seen[is_with] = window(server)
+            yield seen[True], seen[False]
+
+
 def lost(what, server):
-    """In each round each tool once, beside a run without it, in any order."""
-    chance = random.Random()
+    """What each tool costs, one after another."""
     pairs, rates = {tool: [] for tool in TOOLS}, []
     shares = {tool: [] for tool in TOOLS}
     with server:
         server.work()
-        for _ in range(ROUNDS):
-            for tool in chance.sample(list(TOOLS), len(TOOLS)):
-                seen = {}
-                for is_with in chance.sample((False, True), 2):
-                    if is_with:
-                        with Recorder(TOOLS[tool]) as recorder:
-                            seen[is_with] = window(server, recorder)
-                    else:
-                        seen[is_with] = window(server)
-                        rates.append(seen[is_with][0])
+        for tool, command in TOOLS.items():
+            for on, off in pairs_of(Recorder(command), server):
                 pairs[tool].append([1 - a / b for a, b in
-                                    zip(seen[True][:2], seen[False])])
-                shares[tool].append(seen[True][2])
+                                    zip(on[:2], off)])
+                shares[tool].append(on[2])
+                rates.append(off[0])
     print("  %s, %.0f a second (%.0f to %.0f)" % (
         what, statistics.median(rates), min(rates), max(rates)))
     for tool, rows in pairs.items():
