@@ -5,6 +5,7 @@ dtprof ctl, in pairs and by the thousand; each session ends with a kill of the
 target, or of all.  For two-hundred-dumps.sh, in its directory.
 """
 
+import atexit
 import mmap
 import os
 import random
@@ -39,6 +40,7 @@ class Session:
              self.dir + "/%n.dtp", "--", os.environ["work"] + "/sequence",
              "0", self.dir + "/made"], stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=self.err)
+        atexit.register(self.recorder.terminate)
         while subprocess.run([rec.DTPROF, "mark", "--recorder",
                               str(self.recorder.pid), "ready"],
                              stdout=subprocess.DEVNULL, check=False,
