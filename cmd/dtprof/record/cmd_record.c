@@ -103,7 +103,7 @@ static const struct opt_row options_of_record[] = {
 	{ 0, "max-size", "SIZE", OPT_SIZE, 65536, INT64_MAX, NULL,
 	    "stop when the output file reaches SIZE", RO(ro_max_size), NULL },
 	{ 0, "max-stall", "TIME", OPT_TIME, 2000000000, 31536000000000000ULL,
-	    "10s", "store no samples if dtprof stalls for TIME",
+	    "10s", "stop storing if dtprof stalls for TIME",
 	    RO(ro_max_stall), NULL },
 	{ 0, "no-inherit", NULL, OPT_FLAG, 0, 0, NULL,
 	    "do not follow child processes", RO(ro_no_inherit),
