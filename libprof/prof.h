@@ -180,7 +180,7 @@ struct prof_dumped {
 	uint64_t	 pd_samples;
 	uint64_t	 pd_overwritten; /* since the start, older than those */
 	uint64_t	 pd_bytes;
-	uint64_t	 pd_unwritten;	/* samples that the file had no room for */
+	uint64_t	 pd_unwritten;	/* samples: there was no room */
 };
 
 struct prof_status {

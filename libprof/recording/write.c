@@ -37,9 +37,6 @@ static int	writer_check(struct prof_writer *);
 static bool	writer_take(struct prof_writer *, bool, struct prof_batch **);
 static void	writer_write(struct prof_writer *, struct prof_batch *);
 static void	writer_return(struct prof_writer *, struct prof_batch *);
-static void	writer_failed(struct prof_writer *, const struct prof_err *);
-static void	writer_file_failed(struct prof_writer *,
-		    const struct prof_err *);
 static void	writer_free(struct prof_writer *);
 
 /* With an output, or NULL and the error. */
@@ -488,7 +485,7 @@ prof_writer_end(struct prof_writer *writer, struct prof_err *error)
 		(void)prof_writer_send(writer, true);
 	writer_join(writer);
 	if (prof_output_finish(writer->wr_output, &why) == -1)
-		writer_failed(writer, &why);
+		prof_writer_failed(writer, &why);
 	if (writer_check(writer) == 0)
 		return (0);
 	if (error != NULL)
@@ -511,7 +508,7 @@ prof_writer_discard(struct prof_writer *writer)
 	struct prof_err dropped = { .pe_code = PROF_E_BUSY };
 
 	/* The thread drops what waits, once it has failed. */
-	writer_failed(writer, &dropped);
+	prof_writer_failed(writer, &dropped);
 	writer_join(writer);
 	prof_output_remove(writer->wr_output);
 	writer_free(writer);
@@ -582,7 +579,7 @@ writer_main(void *arg)
 			continue;
 		if (!prof_writer_is_cut(writer) &&
 		    prof_output_sync(writer->wr_output, &error) == -1)
-			writer_file_failed(writer, &error);
+			prof_writer_file_failed(writer, &error);
 		synced = seconds_now();
 		dirty = false;
 	}
@@ -591,10 +588,10 @@ writer_main(void *arg)
 	if (writer->wr_error.pe_code != PROF_OK)
 		prof_output_broken(writer->wr_output);
 	if (prof_writer_is_cut(writer))
-		writer_failed(writer, &writer->wr_cut);
+		prof_writer_failed(writer, &writer->wr_cut);
 	if (prof_output_end(writer->wr_output, writer->wr_rows,
 	    writer->wr_nrows, &error) == -1)
-		writer_failed(writer, &error);
+		prof_writer_failed(writer, &error);
 	return (NULL);
 }
 
@@ -652,7 +649,7 @@ writer_write(struct prof_writer *writer, struct prof_batch *batch)
 		prof_writer_done(writer, batch->ba_dump);
 	} else if (!prof_writer_is_cut(writer) &&
 	    prof_output_batch(writer->wr_output, batch, &error) == -1) {
-		writer_file_failed(writer, &error);
+		prof_writer_file_failed(writer, &error);
 	}
 }
 
@@ -690,8 +687,8 @@ writer_return(struct prof_writer *writer, struct prof_batch *batch)
 }
 
 /* Partner of the acquiring loads of wr_failed: the text is there first. */
-static void
-writer_failed(struct prof_writer *writer, const struct prof_err *error)
+void
+prof_writer_failed(struct prof_writer *writer, const struct prof_err *error)
 {
 	pthread_mutex_lock(&writer->wr_mutex);
 	if (!atomic_load_explicit(&writer->wr_failed, memory_order_relaxed)) {
@@ -699,17 +696,5 @@ writer_failed(struct prof_writer *writer, const struct prof_err *error)
 		atomic_store_explicit(&writer->wr_failed, true,
 		    memory_order_release);
 	}
-	pthread_mutex_unlock(&writer->wr_mutex);
-}
-
-static void
-writer_file_failed(struct prof_writer *writer, const struct prof_err *error)
-{
-	if (writer->wr_lasting == NULL || writer->wr_limits.rl_bytes != 0) {
-		writer_failed(writer, error);
-		return;
-	}
-	pthread_mutex_lock(&writer->wr_mutex);
-	writer->wr_cut = *error;
 	pthread_mutex_unlock(&writer->wr_mutex);
 }

@@ -86,7 +86,7 @@ struct prof_dump {
 	struct prof_err	 du_error;
 	uint64_t	 du_first_ns;	/* of the first samples */
 	uint64_t	 du_samples;
-	uint64_t	 du_unwritten;	/* others, for which there was no room */
+	uint64_t	 du_unwritten;	/* others: there was no room */
 	uint64_t	 du_overwritten;
 	uint64_t	 du_bytes;
 	struct prof_dump *du_next;	/* among those that are done */

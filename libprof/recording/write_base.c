@@ -232,6 +232,20 @@ prof_writer_rotate(struct prof_writer *writer, struct prof_dump *dump)
 	return (prof_writer_hand(writer));
 }
 
+/* Where another file can follow, the failure is that of the file. */
+void
+prof_writer_file_failed(struct prof_writer *writer,
+    const struct prof_err *error)
+{
+	if (writer->wr_lasting == NULL || writer->wr_limits.rl_bytes != 0) {
+		prof_writer_failed(writer, error);
+		return;
+	}
+	pthread_mutex_lock(&writer->wr_mutex);
+	writer->wr_cut = *error;
+	pthread_mutex_unlock(&writer->wr_mutex);
+}
+
 /* The file before has its end, or its error. */
 static void
 output_end(struct prof_writer *writer, struct prof_batch *batch)

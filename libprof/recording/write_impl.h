@@ -74,6 +74,9 @@ int	prof_writer_hand(struct prof_writer *writer);
 int	prof_writer_nomem(struct prof_writer *writer);
 /* A dump is done.  Called in the writer's thread. */
 void	prof_writer_done(struct prof_writer *writer, struct prof_dump *dump);
+/* In the writer's thread: nothing is written any more. */
+void	prof_writer_failed(struct prof_writer *writer,
+	    const struct prof_err *error);
 
 /* --------------------------------------------------------- write_base.c */
 
@@ -87,6 +90,9 @@ void	prof_writer_rows(const struct prof_writer *writer,
 	    struct prof_row *rows, size_t nrows);
 /* In the writer's thread: open the next file; go on in it. */
 void	prof_writer_open_next(struct prof_writer *writer);
+/* In the writer's thread: to the file, and in it, unless another follows. */
+void	prof_writer_file_failed(struct prof_writer *writer,
+	    const struct prof_err *error);
 /* A file in which nobody goes on. */
 void	prof_writer_drop(struct prof_output *output);
 void	prof_writer_go_on(struct prof_writer *writer,

@@ -4,10 +4,10 @@
 # walked at as many as the probability says, whether it is the same for all or
 # follows the rate of switches (walk=auto, with which few are walked); each
 # sample says of how many it is one, and those that were walked, multiplied by
-# this, weigh what all weigh; reports divide the time of all waits among the functions
-# in which the program's own clock says that it waited, and every total is the
-# time that was measured.  All of this within four standard deviations.  With
-# walk=1 every stack is walked.
+# this, weigh what all weigh; reports divide the time of all waits among the
+# functions in which the program's own clock says that it waited, and every
+# total is the time that was measured.  All of this within four standard
+# deviations.  With walk=1 every stack is walked.
 #
 # TIMEOUT: 1800
 # Easy to get wrong: a thread that waits long after many short waits; what is
