@@ -14,7 +14,7 @@
 need_recording
 need_cmd python3
 tmpdir
-: "${STOP_S:=4}"
+: "${STOP_S:=3}"
 
 cp "$work/calls" ./stalled-calls || fail cp
 set -- -a --call-graph none -e syscall::close:entry \
@@ -65,7 +65,7 @@ rec.check(missing == list(range(missing[0], missing[-1] + 1)),
           "more than one hole")
 before, after = missing[0] - 1, missing[-1] + 1
 rec.check(before in expected and after in expected, "a hole at an end")
-marks = [r for r in rec.records("stalled.dtp") if r["type"] == "mark" and
+marks = [r for r in rec.records("stalled.dtp") if r["type"] == "marker" and
          "--max-stall 2s" in r["text"]]
 rec.check(len(marks) == 1, "%d marks" % len(marks))
 times = seen["stalled.dtp"]
