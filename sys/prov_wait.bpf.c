@@ -202,11 +202,10 @@ wait_part(const struct wait *wait, const struct task_struct *task,
     const struct now *now, __u64 ns, int is_runnable)
 {
 	struct dtp_wait_counts *counted = counts_here();
-	__u32 zero = 0;
-	struct part *part = bpf_map_lookup_elem(&parts, &zero);
-	__u32 reason;
+	__u32 reason, zero = 0;
+	struct part *part;
 
-	if (part == NULL || counted == NULL || ns == 0)
+	if (counted == NULL || ns == 0)
 		return;
 	if (ns < cfg.dc_min_ns) {
 		counted->wn_short++;
@@ -215,6 +214,10 @@ wait_part(const struct wait *wait, const struct task_struct *task,
 	}
 	wait_weigh(wait, ns, counted);
 	reason = wait_reason(wait, task, is_runnable) & DTP_REASON_MASK;
+	/* Not before: the BPF stack of Linux 6.1 has no room for it. */
+	part = bpf_map_lookup_elem(&parts, &zero);
+	if (part == NULL)
+		return;
 	part->pa_args.ag_value[ARG_STATE] = (__u64)(is_runnable ?
 	    state_runnable : state_blocked);
 	part->pa_args.ag_value[ARG_REASON] = (__u64)reason_text[reason];
