@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * A thread waits for locks in global variables, two of them of the same name,
- * and for one in memory of no file.  Prints the address of each and its name in
- * the symbol table, and how far into that it is.
+ * and for one in memory of no file.  Prints the address of each lock, the name
+ * of its variable in the symbol table, and its offset in the variable.
  */
 #include <pthread.h>
 #include <stdio.h>

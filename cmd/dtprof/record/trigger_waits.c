@@ -20,6 +20,7 @@
 #define LOOKS		4	/* within the limit */
 #define SHORTEST_NS	10000000ULL
 #define LONGEST_NS	1000000000ULL
+#define COST_PART	100	/* a look takes no more of the time */
 
 /* A wait for which a dump was asked. */
 struct trigger_wait {
@@ -101,7 +102,8 @@ trigger_waits_look(struct record_triggers *triggers, struct trigger *trigger,
     uint64_t now_ns)
 {
 	struct look look = { triggers, trigger, now_ns };
-	const uint64_t step_ns = (uint64_t)trigger->tg_limit / LOOKS;
+	const uint64_t begun_ns = term_now_ns();
+	uint64_t step_ns = (uint64_t)trigger->tg_limit / LOOKS, least_ns;
 
 	waits_age(trigger);
 	if (prof_session_waiting(triggers->rt_session, waiting_look, &look) ==
@@ -109,8 +111,13 @@ trigger_waits_look(struct record_triggers *triggers, struct trigger *trigger,
 		trigger->tg_next_ns = 0;
 		return;
 	}
-	trigger->tg_next_ns = now_ns + (step_ns < SHORTEST_NS ? SHORTEST_NS :
-	    step_ns > LONGEST_NS ? LONGEST_NS : step_ns);
+	least_ns = (term_now_ns() - begun_ns) * COST_PART;
+	if (least_ns < SHORTEST_NS)
+		least_ns = SHORTEST_NS;
+	if (step_ns > LONGEST_NS)
+		step_ns = LONGEST_NS;
+	trigger->tg_next_ns = now_ns + (step_ns < least_ns ? least_ns :
+	    step_ns);
 }
 
 bool

@@ -28,6 +28,22 @@ stats_counter_of(const struct stats_counter *counter,
 	return (value);
 }
 
+bool
+stats_counts_read(const struct prof_reader *reader, size_t event,
+    const char *what, const char *const *names, int nnames, uint64_t *count)
+{
+	const char *text;
+	char key[64];
+
+	for (int n = 0; n < nnames; n++) {
+		snprintf(key, sizeof(key), "%s.%zu.%s", what, event, names[n]);
+		if ((text = prof_reader_info(reader, key)) == NULL)
+			return (false);
+		count[n] = strtoull(text, NULL, 10);
+	}
+	return (true);
+}
+
 /* A sample, and the values of counters that it brings. */
 static void
 sample_count(struct stats *stats, const struct prof_record *record)

@@ -46,6 +46,10 @@ struct stats_counter {
 extern const struct stats_counter stats_counters[];
 uint64_t stats_counter_of(const struct stats_counter *counter,
 	    const struct prof_accounting *pa);
+/* "WHAT.EVENT.NAME" of each name; false: the recording has not all of them. */
+bool	stats_counts_read(const struct prof_reader *reader, size_t event,
+	    const char *what, const char *const *names, int nnames,
+	    uint64_t *count);
 
 /* Read everything; 0, or -1 with a message printed. */
 int	stats_collect(struct stats *stats);

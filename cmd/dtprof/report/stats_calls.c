@@ -6,7 +6,6 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "stats.h"
 
@@ -34,14 +33,8 @@ info_of(const struct stats *stats, size_t event, const char *what)
 static bool
 calls_read(const struct stats *stats, size_t event, uint64_t count[CALLS_N])
 {
-	const char *text;
-
-	for (int n = 0; n < CALLS_N; n++) {
-		if ((text = info_of(stats, event, words[n])) == NULL)
-			return (false);
-		count[n] = strtoull(text, NULL, 10);
-	}
-	return (true);
+	return (stats_counts_read(stats->st_reader, event, "calls", words,
+	    CALLS_N, count));
 }
 
 static bool

@@ -5,7 +5,6 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "stats.h"
 
@@ -19,17 +18,8 @@ static const char *const words[KEEP_N] = {
 static bool
 keep_read(const struct stats *stats, size_t event, uint64_t count[KEEP_N])
 {
-	const char *text;
-	char key[64];
-
-	for (int n = 0; n < KEEP_N; n++) {
-		snprintf(key, sizeof(key), "keep_if.%zu.%s", event, words[n]);
-		text = prof_reader_info(stats->st_reader, key);
-		if (text == NULL)
-			return (false);
-		count[n] = strtoull(text, NULL, 10);
-	}
-	return (true);
+	return (stats_counts_read(stats->st_reader, event, "keep_if", words,
+	    KEEP_N, count));
 }
 
 static bool

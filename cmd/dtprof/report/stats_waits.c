@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "../ui/terminal.h"
 #include "stats.h"
@@ -39,44 +38,28 @@ enum { WALL_PASSES, WALL_SAME, WALL_MOVED, WALL_N };
 
 static const char *const wall_words[WALL_N] = { "passes", "same", "moved" };
 
-/* False: the recording does not have these counts of the event. */
-static bool
-counts_read(const struct prof_reader *reader, size_t event, const char *what,
-    const char *const *names, int nnames, uint64_t *count)
-{
-	const char *text;
-	char key[64];
-
-	for (int n = 0; n < nnames; n++) {
-		snprintf(key, sizeof(key), "%s.%zu.%s", what, event, names[n]);
-		if ((text = prof_reader_info(reader, key)) == NULL)
-			return (false);
-		count[n] = strtoull(text, NULL, 10);
-	}
-	return (true);
-}
-
 /* False: it is no event of waits, or its recording was cut. */
 static bool
 waits_read(const struct prof_reader *reader, size_t event,
     uint64_t count[WAITS_N])
 {
-	return (counts_read(reader, event, "waits", words, WAITS_N, count));
+	return (stats_counts_read(reader, event, "waits", words, WAITS_N,
+	    count));
 }
 
 static bool
 chance_read(const struct prof_reader *reader, size_t event,
     uint64_t count[CHANCE_N])
 {
-	return (counts_read(reader, event, "waits", chance_words, CHANCE_N,
-	    count));
+	return (stats_counts_read(reader, event, "waits", chance_words,
+	    CHANCE_N, count));
 }
 
 static bool
 wall_read(const struct prof_reader *reader, size_t event,
     uint64_t count[WALL_N])
 {
-	return (counts_read(reader, event, "wall", wall_words, WALL_N,
+	return (stats_counts_read(reader, event, "wall", wall_words, WALL_N,
 	    count));
 }
 
