@@ -520,6 +520,20 @@ thread_meet(__u64 word, const struct task_struct *task, const struct now *now,
 	return (wait);
 }
 
+/*
+ * A thread is woken that still leaves its CPU.  The switch from it may change
+ * its entry meanwhile, but not what is kept of a waker.
+ */
+DTP_INLINE int
+waking_early(__u64 word, const struct now *now)
+{
+	struct wait *wait = bpf_map_lookup_elem(&waits, &word);
+
+	if (wait != NULL && wait->wt_begun_ns == now->nw_begun_ns)
+		waker_keep(wait);
+	return (0);
+}
+
 /* In the context of the waker; the state is still that of the wait. */
 SEC("tp_btf/sched_waking")
 int
@@ -531,16 +545,23 @@ on_wait_waking(struct bpf_raw_tracepoint_args *ctx)
 	const struct now *now = now_read(0);
 	struct wait *wait;
 
+	if (counted == NULL || now == NULL)
+		return (0);
+	if (task->on_cpu)
+		return (waking_early(word, now));
 	/* Off a CPU and its queue, only its wakeup may change its entry. */
-	if (counted == NULL || now == NULL || task->on_cpu ||
-	    dtp_task_is_queued(task))
+	if (dtp_task_is_queued(task))
 		return (0);
 	wait = thread_find(word, now, counted);
 	if (wait == NULL)
 		wait = thread_meet(word, task, now, 0, counted);
+	if (wait == NULL)
+		return (0);
 	/* If the time so far is too short for a sample, save the effort. */
-	if (wait != NULL && now->nw_ns - wait->wt_out_ns >= cfg.dc_min_ns)
+	if (now->nw_ns - wait->wt_out_ns >= cfg.dc_min_ns)
 		waker_keep(wait);
+	else
+		wait->wt_by = WAKER_UNKNOWN;
 	return (0);
 }
 
