@@ -555,12 +555,10 @@ on_wait_waking(struct bpf_raw_tracepoint_args *ctx)
 	wait = thread_find(word, now, counted);
 	if (wait == NULL)
 		wait = thread_meet(word, task, now, 0, counted);
-	if (wait == NULL)
-		return (0);
 	/* If the time so far is too short for a sample, save the effort. */
-	if (now->nw_ns - wait->wt_out_ns >= cfg.dc_min_ns)
+	if (wait != NULL && now->nw_ns - wait->wt_out_ns >= cfg.dc_min_ns)
 		waker_keep(wait);
-	else
+	else if (wait != NULL)
 		wait->wt_by = WAKER_UNKNOWN;
 	return (0);
 }
