@@ -520,20 +520,6 @@ thread_meet(__u64 word, const struct task_struct *task, const struct now *now,
 	return (wait);
 }
 
-/*
- * A thread is woken that still leaves its CPU.  The switch from it may change
- * its entry meanwhile, but not what is kept of a waker.
- */
-DTP_INLINE int
-waking_early(__u64 word, const struct now *now)
-{
-	struct wait *wait = bpf_map_lookup_elem(&waits, &word);
-
-	if (wait != NULL && wait->wt_begun_ns == now->nw_begun_ns)
-		waker_keep(wait);
-	return (0);
-}
-
 /* In the context of the waker; the state is still that of the wait. */
 SEC("tp_btf/sched_waking")
 int
@@ -548,7 +534,7 @@ on_wait_waking(struct bpf_raw_tracepoint_args *ctx)
 	if (counted == NULL || now == NULL)
 		return (0);
 	if (task->on_cpu)
-		return (waking_early(word, now));
+		return (waker_early(word, now->nw_begun_ns));
 	/* Off a CPU and its queue, only its wakeup may change its entry. */
 	if (dtp_task_is_queued(task))
 		return (0);

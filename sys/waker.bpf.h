@@ -71,6 +71,20 @@ waker_keep(struct wait *wait)
 	}
 }
 
+/*
+ * A thread is woken that still leaves its CPU.  The switch from it may change
+ * its entry meanwhile, but not what is kept of a waker.
+ */
+DTP_INLINE int
+waker_early(__u64 word, __u64 begun_ns)
+{
+	struct wait *wait = bpf_map_lookup_elem(&waits, &word);
+
+	if (wait != NULL && wait->wt_begun_ns == begun_ns)
+		waker_keep(wait);
+	return (0);
+}
+
 /* The arguments waker and waker_tid, of a wait that was ended by a wakeup. */
 DTP_INLINE void
 waker_args(const struct wait *wait, __u64 *value)
