@@ -18,8 +18,11 @@
  * running time (struct dtp_wait_counts).
  *
  * A preallocated table has an entry for each thread, by the address of its
- * task_struct: BPF programs cannot allocate memory in the scheduler.  An entry
- * changes only under the lock of a run queue.
+ * task_struct: BPF programs cannot allocate memory in the scheduler.  A switch
+ * changes an entry under the lock of a run queue, a wakeup under the lock that
+ * the kernel takes to wake the thread.  While the thread still leaves its CPU
+ * both can happen at once: then the wakeup changes only what is kept of a
+ * waker.
  */
 #define DTP_ABOUT_NEXT
 #define DTP_FLAGS

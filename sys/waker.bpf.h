@@ -72,8 +72,8 @@ waker_keep(struct wait *wait)
 }
 
 /*
- * A thread is woken that still leaves its CPU.  The switch from it may change
- * its entry meanwhile, but not what is kept of a waker.
+ * The thread is woken while it is still on its CPU.  If it had begun to leave,
+ * this is who ends its wait; if not, there is no wait that would use it.
  */
 DTP_INLINE int
 waker_early(__u64 word, __u64 begun_ns)

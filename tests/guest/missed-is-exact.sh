@@ -13,7 +13,10 @@
 
 passes=60 runs=15
 # Emulated, a recorder takes seconds to start.
-[ -z "${ACCEPT:-}" ] || runs=100 GUEST_LIMIT=2400
+if [ -n "${ACCEPT:-}" ]; then
+	runs=100
+	export GUEST_LIMIT=2400
+fi
 guest_boot <<END
 n=0
 while [ \$n -lt $runs ]; do
