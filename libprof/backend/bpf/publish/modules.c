@@ -407,15 +407,13 @@ copy_show(struct prof_unwind_modules *modules, struct prof_module *module)
 	close(fd);
 }
 
-/* Memory of the process's own, or a device: there are no rules to be had. */
+/* A device: there are no rules to be had. */
 static bool
 is_no_file(const struct prof_record *mapping)
 {
 	char path[64];
 	struct stat st;
 
-	if (mapping->pr_path[1] == '/')
-		return (true);
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx",
 	    mapping->pr_pid, (unsigned long long)mapping->pr_addr,
 	    (unsigned long long)(mapping->pr_addr + mapping->pr_len));
@@ -431,7 +429,8 @@ prof_unwind_modules_get(struct prof_unwind_modules *modules,
 	struct prof_module *module;
 
 	*bias = mapping->pr_addr - mapping->pr_offset;
-	if (mapping->pr_path[0] != '/' &&
+	/* Memory without a file has a name in brackets, or "//anon". */
+	if ((mapping->pr_path[0] != '/' || mapping->pr_path[1] == '/') &&
 	    strcmp(mapping->pr_path, "[vdso]") != 0)
 		return (0);
 	for (module = *bucket_of(modules, mapping->pr_ino,
