@@ -371,7 +371,9 @@ dtp_uw_find_process(__u32 tgid)
 		__u32 at = (tgid * 2654435761U + i) & (DTP_UW_PROCS - 1);
 		struct dtp_uw_proc *proc = bpf_map_lookup_elem(&uw_procs, &at);
 
-		if (proc == NULL || proc->up_tgid == tgid)
+		if (proc == NULL || proc->up_tgid == 0)
+			return (NULL);
+		if (proc->up_tgid == tgid)
 			return (proc);
 	}
 	return (NULL);
@@ -487,7 +489,9 @@ dtp_uw_forget(__u32 tgid)
 {
 	struct dtp_uw_proc *proc = dtp_uw_find_process(tgid);
 
-	bpf_map_delete_elem(&uw_alias, &tgid);
+	/* To find nothing is cheaper than to delete nothing. */
+	if (bpf_map_lookup_elem(&uw_alias, &tgid) != NULL)
+		bpf_map_delete_elem(&uw_alias, &tgid);
 	if (proc != NULL)
 		proc->up_stale = proc->up_generation;
 }

@@ -117,9 +117,10 @@ enum dtp_uw_ra {
  * that what is published is stale.
  */
 #define DTP_UW_ANY_EXEC		(~0ULL)
+#define DTP_UW_FREED		(~0U)	/* up_tgid: look on behind it */
 
 struct dtp_uw_proc {
-	__u32	up_tgid;	/* 0: free */
+	__u32	up_tgid;	/* 0: free, and so is what follows */
 	__u32	up_sequence;
 	__u32	up_slab;
 	__u32	up_at;		/* word of the first mapping */

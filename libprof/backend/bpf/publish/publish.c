@@ -161,25 +161,45 @@ slot_write(struct dtp_uw_proc *slot, const struct process *process,
 	slot->up_generation = generation;
 	slot->up_exec_id = process->po_exec_id;
 	slot->up_chain = process->po_chain;
-	__atomic_store_n(&slot->up_tgid, generation == 0 ? 0 :
+	__atomic_store_n(&slot->up_tgid, generation == 0 ? DTP_UW_FREED :
 	    process->po_pid, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&slot->up_sequence, slot->up_sequence + 1,
 	    __ATOMIC_SEQ_CST);
 }
 
 static struct dtp_uw_proc *
-slot_find(struct prof_unwind *unwind, uint32_t pid)
+slot_at(const struct prof_unwind *unwind, uint32_t n)
+{
+	return (&unwind->uw_memory.um_procs[n & (DTP_UW_PROCS - 1)]);
+}
+
+static struct dtp_uw_proc *
+slot_find(const struct prof_unwind *unwind, uint32_t pid)
 {
 	uint32_t n, at = pid * 2654435761U;
 
 	for (n = 0; n < DTP_UW_PROBES; n++) {
-		struct dtp_uw_proc *slot = &unwind->uw_memory.um_procs[
-		    (at + n) & (DTP_UW_PROCS - 1)];
+		struct dtp_uw_proc *slot = slot_at(unwind, at + n);
 
-		if (slot->up_tgid == 0)
+		if (slot->up_tgid == 0 || slot->up_tgid == DTP_UW_FREED)
 			return (slot);
 	}
 	return (NULL);
+}
+
+/*
+ * A search ends at a slot that is free: most processes, which end soon, are in
+ * no slot at all, and their exits must not look at many.
+ */
+static void
+slots_tidy(const struct prof_unwind *unwind, const struct dtp_uw_proc *freed)
+{
+	uint32_t n = (uint32_t)(freed - unwind->uw_memory.um_procs);
+
+	for (; slot_at(unwind, n + 1)->up_tgid == 0 &&
+	    slot_at(unwind, n)->up_tgid == DTP_UW_FREED; n--)
+		__atomic_store_n(&slot_at(unwind, n)->up_tgid, 0,
+		    __ATOMIC_SEQ_CST);
 }
 
 /* Take back what was published. */
@@ -190,8 +210,10 @@ process_withdraw(struct prof_unwind *unwind, struct process *process)
 	const uint32_t chain = process->po_chain;
 
 	process->po_chain = 0;
-	if (process->po_slot != NULL)
+	if (process->po_slot != NULL) {
 		slot_write(process->po_slot, process, &none, 0);
+		slots_tidy(unwind, process->po_slot);
+	}
 	prof_words_put(&unwind->uw_memory, &process->po_words);
 	prof_chain_put(&unwind->uw_chains, chain);
 	process->po_slot = NULL;
