@@ -59,6 +59,17 @@ dtp_is_first(const struct dtp_life *life)
 	return (1);
 }
 
+/* Under --max-overhead not all of a ring is theirs (session/pace.c). */
+DTP_INLINE __u64
+dtp_lives_most(void)
+{
+	const struct dtp_control *session;
+	__u32 zero = 0;
+
+	session = bpf_map_lookup_elem(&control, &zero);
+	return (session == NULL ? 0 : DTP_LOAD(&session->co_lives_most));
+}
+
 /*
  * Enter and reserve; the body is the caller's to write.  NULL, and counted,
  * when it cannot be recorded; dtp_life_end in either case.
@@ -75,7 +86,7 @@ dtp_life_begin(struct dtp_writer *writer, struct dtp_firing *firing,
 	writer->wr_counts = firing->fg_counts;
 	writer->wr_cpu = firing->fg_cpu;
 	dtp_enter(writer);
-	to = dtp_reserve(writer, size);
+	to = dtp_reserve_below(writer, size, dtp_lives_most(), 0);
 	if (to == NULL)
 		return (NULL);
 	dtp_put_header(writer, to, size, type);
@@ -95,10 +106,15 @@ dtp_life_end(struct dtp_writer *writer, const void *body)
 	return (0);
 }
 
+/* May it be stored?  0: no, and counted. */
 DTP_INLINE int
-dtp_has_ring(struct dtp_firing *firing)
+dtp_has_room(struct dtp_firing *firing)
 {
-	return (DTP_LOAD(&firing->fg_stream->ss_enabled) != DTP_CPU_OFF);
+	if (DTP_LOAD(&firing->fg_stream->ss_enabled) == DTP_CPU_OFF)
+		return (dtp_count(&firing->fg_counts->cn_filtered));
+	if (dtp_lives_most() == 0)
+		return (dtp_count(&firing->fg_counts->cn_full));
+	return (1);
 }
 
 /* The session decides by them where events are opened (backend/bpf/place.c). */
@@ -165,8 +181,8 @@ dtp_fork(struct bpf_raw_tracepoint_args *ctx)
 	if (!dtp_inherit(&parent, &child))
 		return (dtp_count(&firing.fg_counts->cn_filtered));
 	dtp_tell_place(1);
-	if (!dtp_has_ring(&firing))
-		return (dtp_count(&firing.fg_counts->cn_filtered));
+	if (!dtp_has_room(&firing))
+		return (0);
 	dtp_uw_inherit(parent.li_pid, child.li_pid);
 	fork = dtp_life_begin(&writer, &firing, &child, DTP_T_FORK,
 	    sizeof(*fork));
@@ -224,11 +240,13 @@ dtp_exec(struct bpf_raw_tracepoint_args *ctx)
 		wanted = dtp_activate(&life, (__u32)ctx->args[1]);
 	else
 		wanted = dtp_is_followed(&firing, &life);
-	if (!wanted || !dtp_has_ring(&firing))
+	if (!wanted)
 		return (dtp_count(&firing.fg_counts->cn_filtered));
 	dtp_tell_bared((void *)(unsigned long)ctx->args[0],
 	    (void *)(unsigned long)ctx->args[2]);
 	dtp_uw_forget(life.li_pid);
+	if (!dtp_has_room(&firing))
+		return (0);
 	exec = dtp_life_begin(&writer, &firing, &life, DTP_T_EXEC,
 	    sizeof(*exec));
 	if (exec != NULL)
@@ -255,9 +273,9 @@ dtp_exit(struct bpf_raw_tracepoint_args *ctx)
 	is_last = dtp_is_last(task);
 	if (is_last)
 		dtp_uw_forget(life.li_pid);
-	if (!dtp_has_ring(&firing)) {
+	if (!dtp_has_room(&firing)) {
 		dtp_end(&life, is_last);
-		return (dtp_count(&firing.fg_counts->cn_filtered));
+		return (0);
 	}
 	exit = dtp_life_begin(&writer, &firing, &life, DTP_T_EXIT,
 	    sizeof(*exit));
@@ -284,8 +302,10 @@ dtp_rename(struct bpf_raw_tracepoint_args *ctx)
 	if (dtp_life_read(&life, ctx->args[0]) != 0)
 		return (dtp_count(&firing.fg_counts->cn_error));
 	dtp_await(&life, name);
-	if (!dtp_is_followed(&firing, &life) || !dtp_has_ring(&firing))
+	if (!dtp_is_followed(&firing, &life))
 		return (dtp_count(&firing.fg_counts->cn_filtered));
+	if (!dtp_has_room(&firing))
+		return (0);
 	comm = dtp_life_begin(&writer, &firing, &life, DTP_T_COMM,
 	    sizeof(*comm));
 	if (comm != NULL) {

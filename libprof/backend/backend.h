@@ -222,6 +222,8 @@ struct prof_backend {
 	uint64_t (*bk_spent_ns)(const void *state);
 	uint64_t (*bk_event_ns)(const void *state, uint32_t event);
 	uint64_t (*bk_clocks_ns)(const void *state);
+	/* Process events are no longer stored, or again: they are lost. */
+	void	(*bk_hold)(void *state, bool is_held);
 	/* Rates become so many times lower: how many events, or -1. */
 	int	(*bk_slow_down)(void *state, struct prof_slower *slower);
 	/* The capabilities that it needs while recording. */

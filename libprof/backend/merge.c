@@ -10,7 +10,10 @@
 #include <string.h>
 
 #include "backend/merge.h"
+#include "base/clock.h"
 #include "base/error.h"
+
+#define SLICE_NS	1000000ULL	/* of records, between two looks */
 
 /* Whose record is next, and until when its records stay the next. */
 static struct prof_source *
@@ -32,7 +35,7 @@ merge_next(struct prof_merge *merge, uint64_t *until_ns)
 		} else if (ns < *until_ns)
 			*until_ns = ns;
 	}
-	return (best_ns <= merge->mg_until_ns ? best : NULL);
+	return (best_ns <= merge->mg_limit_ns ? best : NULL);
 }
 
 static int
@@ -54,28 +57,52 @@ merge_look(struct prof_merge *merge)
 		if (fill > merge->mg_fill)
 			merge->mg_fill = fill;
 	}
-	if (limit_ns > merge->mg_until_ns)
-		merge->mg_until_ns = limit_ns;
+	if (limit_ns > merge->mg_limit_ns)
+		merge->mg_limit_ns = limit_ns;
 	return (0);
 }
 
-int
-prof_merge_round(struct prof_merge *merge)
+/* 1: there was something, all of it before *until_ns. */
+static int
+merge_slice(struct prof_merge *merge, uint64_t slice_ns, uint64_t *until_ns)
 {
 	struct prof_source *source;
-	uint64_t until_ns;
+	uint64_t next_ns;
 
-	if (merge_look(merge) == -1)
+	*until_ns = merge->mg_limit_ns;
+	if ((source = merge_next(merge, until_ns)) == NULL)
+		return (0);
+	next_ns = source->so_backend->bk_next(source->so_state);
+	if (*until_ns - next_ns > slice_ns)
+		*until_ns = next_ns + slice_ns;
+	merge->mg_now = source;
+	return (source->so_backend->bk_drain_until(source->so_state,
+	    *until_ns) == -1 ? -1 : 1);
+}
+
+/* What the last round left is from its look: looking costs, too. */
+int
+prof_merge_round(struct prof_merge *merge, uint64_t most_ns)
+{
+	const bool is_all = most_ns == UINT64_MAX;
+	const uint64_t begin_ns = prof_now_ns();
+	uint64_t until_ns;
+	int rv;
+
+	if ((is_all || !merge->mg_is_cut) && merge_look(merge) == -1)
 		return (-1);
-	for (;;) {
-		until_ns = merge->mg_until_ns;
-		if ((source = merge_next(merge, &until_ns)) == NULL)
-			return (0);
-		merge->mg_now = source;
-		if (source->so_backend->bk_drain_until(source->so_state,
-		    until_ns) == -1)
-			return (-1);
+	merge->mg_is_cut = false;
+	while ((rv = merge_slice(merge, is_all ? UINT64_MAX : SLICE_NS,
+	    &until_ns)) == 1 && !merge->mg_is_cut) {
+		/* Others may have more of that very time. */
+		if (until_ns - 1 > merge->mg_until_ns)
+			merge->mg_until_ns = until_ns - 1;
+		merge->mg_is_cut = prof_now_ns() - begin_ns > most_ns;
 	}
+	if (rv == 0)
+		merge->mg_until_ns = merge->mg_limit_ns;
+	merge->mg_spent_ns += prof_now_ns() - begin_ns;
+	return (rv == -1 ? -1 : 0);
 }
 
 int

@@ -20,13 +20,19 @@ struct prof_merge {
 	struct prof_source mg_source[PROF_MAX_SOURCES];
 	size_t		 mg_n;
 	const struct prof_source *mg_now;	/* that hands over */
+	uint64_t	 mg_limit_ns;	/* of the last look */
 	uint64_t	 mg_until_ns;	/* all of it has been handed over */
 	uint64_t	 mg_last_ns;	/* time of the last record */
+	uint64_t	 mg_spent_ns;	/* in rounds */
 	unsigned	 mg_fill;	/* of the fullest, in percent */
+	bool		 mg_is_cut;	/* the last round left some for later */
 };
 
-/* From all of them, what no record yet to come can precede. */
-int	prof_merge_round(struct prof_merge *merge);
+/*
+ * From all of them, what no record yet to come can precede; but no more once
+ * that has taken so much time, UINT64_MAX: all.
+ */
+int	prof_merge_round(struct prof_merge *merge, uint64_t most_ns);
 bool	prof_merge_is_empty(const struct prof_merge *merge);
 /* Some of those that share no buffer with samples are for the next round. */
 bool	prof_merge_mappings_wait(const struct prof_merge *merge);

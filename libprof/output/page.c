@@ -366,7 +366,8 @@ put_degraded(const struct prof_flame *flame, const char *separator,
     struct prof_buf *out)
 {
 	static const char *const keys[] = {
-		"less.event", "less.path", "less.rate", "less.probes"
+		"less.event", "less.path", "less.rate", "less.pace",
+		"less.probes"
 	};
 	const char *value;
 

@@ -367,7 +367,7 @@ int
 prof_describe_overhead(struct prof_session *session)
 {
 	const struct prof_overhead *ov = &session->se_overhead;
-	char text[64];
+	char text[128];
 
 	if (session->se_options.po_max_overhead != 0 &&
 	    (say_number(session, "overhead.recorder_ns",
@@ -378,6 +378,13 @@ prof_describe_overhead(struct prof_session *session)
 	if (ov->ov_slower > 1) {
 		prof_overhead_text(ov, text, sizeof(text));
 		if (say_info(session, "less.rate", text) == -1)
+			return (-1);
+	}
+	if (ov->ov_behind_ns != 0) {
+		snprintf(text, sizeof(text), "buffers were read more slowly "
+		    "than they filled for %.1f s, to keep --max-overhead",
+		    (double)ov->ov_behind_ns / 1e9);
+		if (say_info(session, "less.pace", text) == -1)
 			return (-1);
 	}
 	return (say_detached(session) == -1 ? -1 : say_notes(session));

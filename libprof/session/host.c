@@ -140,6 +140,7 @@ prof_session_take(void *arg, const struct prof_record *record)
 {
 	struct prof_session *session = arg;
 
+	session->se_records++;
 	if (record->pr_type == PROF_R_SAMPLE) {
 		session->se_samples++;
 		session->se_last_ns = record->pr_time_ns;

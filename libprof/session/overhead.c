@@ -12,7 +12,8 @@
  * which promise exact counts, and perf rings are measured but left alone.
  *
  * A probe has no rate: where probes take most of it, the dearest is detached,
- * or as many at once as have to be, and a mark says when.
+ * or as many at once as have to be, and a mark says when.  Where neither rates
+ * nor probes are what costs most, pace.c keeps the limit.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,14 +25,16 @@
 
 #define LOOK_NS		500000000ULL
 #define PATIENCE	2	/* looks: a new program costs once */
+#define EVENTS		2	/* part of what is allowed that is theirs */
+#define DEARER		1.1	/* a record may have become, at a look */
 #define STORM		2	/* times too much of probes alone: one look */
 #define MOST_AT_ONCE	8	/* times slower in one step */
 #define NS_PER_S	1000000000ULL
 #define WHOLE		100000.0	/* thousandths of a percent */
 
 /* The back end that samples. */
-static const struct prof_source *
-source_of(const struct prof_session *session)
+const struct prof_source *
+prof_overhead_source(const struct prof_session *session)
 {
 	const struct prof_merge *merge = &session->se_merge;
 	size_t n = 0;
@@ -42,8 +45,8 @@ source_of(const struct prof_session *session)
 }
 
 /* Our own, and that of the processes that read files for us. */
-static uint64_t
-recorder_ns(const struct prof_session *session)
+uint64_t
+prof_overhead_recorder_ns(const struct prof_session *session)
 {
 	struct prof_broker_stats stats;
 	struct timespec ts;
@@ -57,7 +60,7 @@ recorder_ns(const struct prof_session *session)
 static uint64_t
 spent_ns(const struct prof_session *session)
 {
-	const struct prof_source *source = source_of(session);
+	const struct prof_source *source = prof_overhead_source(session);
 
 	return (source->so_backend->bk_spent_ns(source->so_state));
 }
@@ -67,7 +70,8 @@ overhead_measure(struct prof_session *session)
 {
 	struct prof_overhead *ov = &session->se_overhead;
 
-	ov->ov_recorder_ns = recorder_ns(session) - ov->ov_recorder_from_ns;
+	ov->ov_recorder_ns = prof_overhead_recorder_ns(session) -
+	    ov->ov_recorder_from_ns;
 	if (ov->ov_is_measured)
 		ov->ov_programs_ns = spent_ns(session) -
 		    ov->ov_programs_from_ns;
@@ -77,12 +81,13 @@ int
 prof_overhead_begin(struct prof_session *session)
 {
 	struct prof_overhead *ov = &session->se_overhead;
-	const struct prof_source *source = source_of(session);
+	const struct prof_source *source = prof_overhead_source(session);
 
 	ov->ov_slower = 1;
 	if (session->se_options.po_max_overhead == 0)
 		return (0);
-	ov->ov_recorder_from_ns = recorder_ns(session);
+	ov->ov_recorder_from_ns = prof_overhead_recorder_ns(session);
+	prof_pace_begin(session);
 	ov->ov_looked_ns = prof_now_ns();
 	if (source->so_backend->bk_measure == NULL)
 		return (prof_session_add_note(session, "--max-overhead does "
@@ -111,6 +116,22 @@ prof_overhead_free(struct prof_overhead *ov)
 	free(ov->ov_detached);
 }
 
+/* Work that is put off costs less than it would. */
+static void
+cost_text(const struct prof_session *session, double share, char *text,
+    size_t size)
+{
+	const double most = (double)session->se_options.po_max_overhead /
+	    WHOLE;
+
+	if (share > most)
+		snprintf(text, size, "overhead was %.2f%% of all CPUs, above "
+		    "--max-overhead %.3g", 100 * share, 100 * most);
+	else
+		snprintf(text, size, "overhead would be above --max-overhead "
+		    "%.3g", 100 * most);
+}
+
 /* ------------------------------------------------------------- probes */
 
 static bool
@@ -124,7 +145,7 @@ static uint64_t
 clocks_look(struct prof_session *session)
 {
 	struct prof_overhead *ov = &session->se_overhead;
-	const struct prof_source *source = source_of(session);
+	const struct prof_source *source = prof_overhead_source(session);
 	const uint64_t now_ns = source->so_backend->bk_clocks_ns(
 	    source->so_state);
 	const uint64_t added_ns = now_ns - ov->ov_clocks_ns;
@@ -146,7 +167,7 @@ static uint64_t
 probes_look(struct prof_session *session)
 {
 	struct prof_overhead *ov = &session->se_overhead;
-	const struct prof_source *source = source_of(session);
+	const struct prof_source *source = prof_overhead_source(session);
 	uint64_t sum_ns = 0;
 
 	for (size_t n = 1; n < ov->ov_nevents; n++) {
@@ -183,9 +204,9 @@ probe_detach(struct prof_session *session, struct prof_event *event,
     double share)
 {
 	struct prof_overhead *ov = &session->se_overhead;
-	const struct prof_source *source = source_of(session);
+	const struct prof_source *source = prof_overhead_source(session);
 	char *before = ov->ov_detached;
-	char text[512];
+	char text[512], cost[96];
 
 	if (prof_session_drop(session, source, event) == -1) {
 		ov->ov_at_limit = true;
@@ -200,10 +221,9 @@ probe_detach(struct prof_session *session, struct prof_event *event,
 		return (prof_fail_nomem(&session->se_error));
 	}
 	free(before);
+	cost_text(session, share, cost, sizeof(cost));
 	snprintf(text, sizeof(text), "%s was detached and is no longer "
-	    "recorded: overhead was %.2f%% of all CPUs, above --max-overhead "
-	    "%.3g", event->ev_name, 100 * share, 100 *
-	    (double)session->se_options.po_max_overhead / WHOLE);
+	    "recorded: %s", event->ev_name, cost);
 	if (prof_session_mark(session, text) == -1)
 		return (-1);
 	return (prof_session_add_note(session, "%s", text));
@@ -247,7 +267,7 @@ give_up(struct prof_session *session)
 static int
 slow_down(struct prof_session *session, uint64_t wanted)
 {
-	const struct prof_source *source = source_of(session);
+	const struct prof_source *source = prof_overhead_source(session);
 	struct prof_slower slower = { .sl_wanted = wanted };
 	const int done = source->so_backend->bk_slow_down(source->so_state,
 	    &slower);
@@ -274,63 +294,139 @@ static int
 overhead_tell(struct prof_session *session, double share, int done)
 {
 	struct prof_overhead *ov = &session->se_overhead;
-	const double most = (double)session->se_options.po_max_overhead;
-	char rate[64], text[160];
+	char rate[64], cost[96], text[192];
 
 	if (done == 0 && ov->ov_at_limit)
 		return (0);
+	cost_text(session, share, cost, sizeof(cost));
 	if (done == 0) {
 		ov->ov_at_limit = true;
-		return (prof_session_add_note(session, "overhead was %.2f%% of "
-		    "all CPUs, above --max-overhead %.3g, and no rate can be "
-		    "lowered further", 100 * share,
-		    100 * most / WHOLE));
+		return (prof_session_add_note(session, "%s, and no rate can "
+		    "be lowered further", cost));
 	}
 	prof_overhead_text(ov, rate, sizeof(rate));
-	snprintf(text, sizeof(text), "%s: overhead was %.2f%% of all CPUs, "
-	    "above --max-overhead %.3g", rate, 100 * share,
-	    100 * most / WHOLE);
+	snprintf(text, sizeof(text), "%s: %s", rate, cost);
 	if (prof_session_mark(session, text) == -1)
 		return (-1);
 	return (prof_session_add_note(session, "%s", text));
+}
+
+/*
+ * What would cost less at lower rates: the programs of events, and the handing
+ * over of samples.  Now and then other work is done meanwhile, as processes
+ * are read again or forgotten: a record costs what it last cost at least.
+ */
+static double
+events_look(struct prof_session *session, uint64_t programs_ns)
+{
+	struct prof_overhead *ov = &session->se_overhead;
+	const uint64_t handed_ns = session->se_merge.mg_spent_ns -
+	    ov->ov_handed_ns;
+	const uint64_t samples = session->se_samples - ov->ov_samples;
+	const uint64_t records = session->se_records - ov->ov_records;
+	const double each_ns = records == 0 ? 0 : (double)handed_ns /
+	    (double)records;
+
+	ov->ov_handed_ns += handed_ns;
+	ov->ov_samples += samples;
+	ov->ov_records += records;
+	ov->ov_each_ns *= DEARER;
+	if (records != 0 && (ov->ov_each_ns == 0 || each_ns < ov->ov_each_ns))
+		ov->ov_each_ns = each_ns;
+	return ((double)programs_ns + ov->ov_each_ns * (double)samples);
+}
+
+/* Of the programs of process events, since the last look. */
+static uint64_t
+lives_look(struct prof_session *session)
+{
+	struct prof_overhead *ov = &session->se_overhead;
+	const struct prof_source *source = prof_overhead_source(session);
+	const uint64_t before_ns = ov->ov_lives_ns;
+
+	if (!ov->ov_is_measured)
+		return (0);
+	ov->ov_lives_ns = source->so_backend->bk_event_ns(source->so_state,
+	    0);
+	return (ov->ov_lives_ns - before_ns);
+}
+
+static int
+rates_lower(struct prof_session *session, double share)
+{
+	struct prof_overhead *ov = &session->se_overhead;
+	double times = share * WHOLE /
+	    (double)session->se_options.po_max_overhead;
+	int done;
+
+	if (times > MOST_AT_ONCE)
+		times = MOST_AT_ONCE;
+	done = slow_down(session, (uint64_t)((double)ov->ov_slower *
+	    (times < 1 ? 1 : times)) + 1);
+	return (done == -1 ? -1 : overhead_tell(session, share, done));
+}
+
+/* Too much for so long that something has to be done? */
+static bool
+is_enough(struct prof_overhead *ov, bool is_above, uint64_t probes_ns,
+    double allowed_ns)
+{
+	if (!is_above)
+		ov->ov_above = 0;
+	else if ((double)probes_ns > STORM * allowed_ns)
+		ov->ov_above = PATIENCE;
+	else
+		ov->ov_above++;
+	if (ov->ov_above < PATIENCE)
+		return (false);
+	ov->ov_above = 0;
+	return (true);
+}
+
+static int
+events_lower(struct prof_session *session, double share, uint64_t events_ns,
+    uint64_t probes_ns, double allowed_ns)
+{
+	const struct prof_source *source = prof_overhead_source(session);
+
+	if (session->se_overhead.ov_at_limit ||
+	    source->so_backend->bk_slow_down == NULL)
+		return (0);
+	return (probes_ns > events_ns / 2 ?
+	    probes_detach(session, share, probes_ns, allowed_ns) :
+	    rates_lower(session, share));
 }
 
 int
 prof_overhead_look(struct prof_session *session)
 {
 	struct prof_overhead *ov = &session->se_overhead;
-	const double most = (double)session->se_options.po_max_overhead /
-	    WHOLE;
 	const uint64_t now_ns = prof_now_ns();
 	const uint64_t elapsed_ns = now_ns - ov->ov_looked_ns;
+	const double allowed_ns = prof_pace_allowed_ns(session, elapsed_ns);
 	uint64_t cost_ns = ov->ov_recorder_ns + ov->ov_programs_ns;
-	uint64_t programs_ns = ov->ov_programs_ns, probes_ns;
-	double cpus_ns, share, times;
-	int done;
+	uint64_t programs_ns = ov->ov_programs_ns, probes_ns, lives_ns;
+	double events_ns;
+	int is_behind;
 
-	if (most == 0 || ov->ov_at_limit ||
-	    source_of(session)->so_backend->bk_slow_down == NULL ||
-	    elapsed_ns < LOOK_NS)
+	if (session->se_options.po_max_overhead == 0 || elapsed_ns < LOOK_NS)
 		return (0);
 	ov->ov_looked_ns = now_ns;
 	overhead_measure(session);
 	cost_ns = ov->ov_recorder_ns + ov->ov_programs_ns - cost_ns;
 	programs_ns = ov->ov_programs_ns - programs_ns;
-	probes_ns = probes_look(session);
-	cpus_ns = (double)elapsed_ns * (double)session->se_plan.pn_nonline;
-	share = (double)cost_ns / cpus_ns;
-	ov->ov_above = share <= most ? 0 : (double)probes_ns > STORM * most *
-	    cpus_ns ? PATIENCE : ov->ov_above + 1;
-	if (ov->ov_above < PATIENCE)
+	lives_ns = lives_look(session);
+	probes_ns = ov->ov_is_measured ? probes_look(session) : 0;
+	events_ns = events_look(session, programs_ns - lives_ns);
+	is_behind = prof_pace_look(session, elapsed_ns, programs_ns, lives_ns);
+	if (is_behind == -1)
+		return (-1);
+	if (!is_enough(ov, (is_behind || (double)cost_ns > allowed_ns) &&
+	    events_ns > allowed_ns / EVENTS, probes_ns, allowed_ns))
 		return (0);
-	ov->ov_above = 0;
-	if (probes_ns > programs_ns / 2)
-		return (probes_detach(session, share, probes_ns,
-		    most * cpus_ns));
-	times = share / most < MOST_AT_ONCE ? share / most : MOST_AT_ONCE;
-	done = slow_down(session,
-	    (uint64_t)((double)ov->ov_slower * times) + 1);
-	return (done == -1 ? -1 : overhead_tell(session, share, done));
+	return (events_lower(session, (double)cost_ns / ((double)elapsed_ns *
+	    (double)session->se_plan.pn_nonline), programs_ns - lives_ns,
+	    probes_ns, allowed_ns));
 }
 
 void

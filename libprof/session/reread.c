@@ -248,6 +248,8 @@ prof_reread_now(struct prof_reread *reread, uint32_t pid, uint64_t sample_ns)
 	known->kn_read_ns = prof_now_ns();
 	reread->rr_times++;
 	reread->rr_spent_ns += known->kn_read_ns - now_ns;
+	prof_pace_paid(reread->rr_session, PROF_PACED_REREAD,
+	    known->kn_read_ns - now_ns);
 	return (rv == 0 ? 0 : -1);
 }
 
@@ -261,7 +263,8 @@ is_time(const struct prof_reread *reread, const struct known *known,
 	if (known != NULL && now_ns - known->kn_read_ns < wait_ns)
 		return (false);
 	return (reread->rr_spent_ns < BURST_NS +
-	    (now_ns - reread->rr_since_ns) / SHARE);
+	    (now_ns - reread->rr_since_ns) / SHARE &&
+	    prof_pace_may(reread->rr_session, PROF_PACED_REREAD));
 }
 
 bool

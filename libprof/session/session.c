@@ -346,11 +346,25 @@ wait_adapt(struct prof_session *session)
 		session->se_wait_ms = most;
 }
 
-int
-prof_session_round(struct prof_session *session)
+static void
+session_publish(struct prof_session *session)
+{
+	const uint64_t begin_ns = prof_now_ns();
+
+	if (!prof_pace_may(session, PROF_PACED_PUBLISH))
+		return;
+	if (prof_merge_publish(&session->se_merge) &&
+	    session->se_wait_ms > WAIT_TABLE_MS)
+		session->se_wait_ms = WAIT_TABLE_MS;
+	prof_pace_paid(session, PROF_PACED_PUBLISH, prof_now_ns() - begin_ns);
+}
+
+/* most_ns: CPU time for what is handed over. */
+static int
+session_round(struct prof_session *session, uint64_t most_ns)
 {
 	prof_reread_look(session->se_reread);
-	if (prof_merge_round(&session->se_merge) == -1 ||
+	if (prof_merge_round(&session->se_merge, most_ns) == -1 ||
 	    prof_merge_step(&session->se_merge, PROF_STEP_TEND) == -1)
 		return (-1);
 	if (session->se_backend->bk_wait_ms == 0)
@@ -360,9 +374,7 @@ prof_session_round(struct prof_session *session)
 		return (-1);
 	if (prof_noted_round(session->se_noted) == -1)
 		return (prof_fail_nomem(&session->se_error));
-	if (prof_merge_publish(&session->se_merge) &&
-	    session->se_wait_ms > WAIT_TABLE_MS)
-		session->se_wait_ms = WAIT_TABLE_MS;
+	session_publish(session);
 	if (prof_describe_codes(session, false) == -1 ||
 	    prof_describe_now(session) == -1 ||
 	    prof_stack_filter_round(session) == -1 ||
@@ -373,6 +385,8 @@ prof_session_round(struct prof_session *session)
 	    prof_stack_filter_waits(session)) &&
 	    session->se_wait_ms > WAIT_TABLE_MS)
 		session->se_wait_ms = WAIT_TABLE_MS;
+	if (session->se_merge.mg_is_cut)
+		session->se_wait_ms = WAIT_MAX_MS;
 	return (0);
 }
 
@@ -383,7 +397,9 @@ prof_session_round(struct prof_session *session)
 static void
 wait_for_work(struct prof_session *session, int timeout_ms)
 {
-	const int pause_ms = session_pause_ms(session);
+	const bool is_behind = session->se_merge.mg_is_cut;
+	const int pause_ms = is_behind ? WAIT_MAX_MS :
+	    session_pause_ms(session);
 	const struct timespec pause = { 0, pause_ms * 1000000L };
 	struct epoll_event events[16];
 	int n = epoll_wait(session->se_epoll, events, 16, timeout_ms), i;
@@ -395,11 +411,17 @@ wait_for_work(struct prof_session *session, int timeout_ms)
 		if (events[i].data.fd != session->se_alarm)
 			session->se_woken_ns = prof_now_ns();
 	}
-	if (n > 0 && session->se_wait_ms > pause_ms &&
+	if (n > 0 && (is_behind || session->se_wait_ms > pause_ms) &&
 	    prof_now_ns() - session->se_round_ns <
 	    (uint64_t)pause.tv_nsec)
 		(void)nanosleep(&pause, NULL);
 	session->se_round_ns = prof_now_ns();
+}
+
+int
+prof_session_round(struct prof_session *session)
+{
+	return (session_round(session, UINT64_MAX));
 }
 
 int
@@ -414,8 +436,9 @@ prof_session_run(struct prof_session *session, int timeout_ms)
 	if (timeout_ms < 0 || timeout_ms > session->se_wait_ms)
 		timeout_ms = session->se_wait_ms;
 	wait_for_work(session, timeout_ms);
-	if (prof_session_round(session) == -1 || (session->se_state ==
-	    PROF_RECORDING && (prof_overhead_look(session) == -1 ||
+	if (session_round(session, prof_pace_round_ns(session)) == -1 ||
+	    (session->se_state == PROF_RECORDING &&
+	    (prof_overhead_look(session) == -1 ||
 	    prof_rotation_look(session) == -1)))
 		return (-1);
 	now_ns = prof_now_ns();

@@ -164,6 +164,19 @@ void	prof_account_side(const struct prof_session *session, bool is_last,
 
 /* --------------------------------------------------------- overhead.c */
 
+/* Work that has a part of what may be used, and none of what others have. */
+enum prof_paced {
+	PROF_PACED_REREAD,
+	PROF_PACED_PUBLISH,
+	PROF_NPACED
+};
+
+/* CPU time that may be used, less than 0: in debt, and as of when that is. */
+struct prof_room {
+	int64_t		 rm_ns;
+	uint64_t	 rm_at_ns;
+};
+
 /* What recording has cost since it began, and by how much it was slowed. */
 struct prof_overhead {
 	bool		 ov_is_measured; /* the programs, too */
@@ -183,6 +196,20 @@ struct prof_overhead {
 	size_t		 ov_nevents;
 	uint64_t	 ov_clocks_ns;	/* of spans, at the last look */
 	char		*ov_detached;	/* NULL: none */
+	uint64_t	 ov_lives_ns;	/* of process events, at the last look */
+	uint64_t	 ov_handed_ns;	/* mg_spent_ns, at the last look */
+	uint64_t	 ov_samples;	/* se_samples, then */
+	uint64_t	 ov_records;	/* se_records, then */
+	double		 ov_each_ns;	/* to hand over a record */
+	/* pace.c */
+	struct prof_room ov_room;
+	struct prof_room ov_work[PROF_NPACED];
+	uint64_t	 ov_paid_ns;	/* of the recorder */
+	bool		 ov_was_cut;	/* a round, since the last look */
+	bool		 ov_is_held;	/* process events are */
+	bool		 ov_is_behind;	/* the last mark says so */
+	unsigned	 ov_changed;	/* looks that it was not so */
+	uint64_t	 ov_behind_ns;	/* time of looks with such rounds */
 };
 
 int	prof_overhead_begin(struct prof_session *session);
@@ -193,7 +220,31 @@ void	prof_overhead_text(const struct prof_overhead *overhead, char *text,
 int	prof_overhead_look(struct prof_session *session);
 /* After the programs have ended. */
 void	prof_overhead_end(struct prof_session *session);
+/* The back end that samples. */
+const struct prof_source *prof_overhead_source(
+	    const struct prof_session *session);
+/* CPU time of the recorder and its children, since they began. */
+uint64_t prof_overhead_recorder_ns(const struct prof_session *session);
 void	prof_overhead_free(struct prof_overhead *overhead);
+
+/* ------------------------------------------------------------- pace.c */
+
+/* What may be used in so much time, in nanoseconds of CPU time. */
+double	prof_pace_allowed_ns(const struct prof_session *session,
+	    uint64_t elapsed_ns);
+void	prof_pace_begin(struct prof_session *session);
+/* What a round may hand over for; UINT64_MAX: as much as there is. */
+uint64_t prof_pace_round_ns(struct prof_session *session);
+/* Has this work time left?  It then pays for what it has used. */
+bool	prof_pace_may(struct prof_session *session, enum prof_paced work);
+void	prof_pace_paid(struct prof_session *session, enum prof_paced work,
+	    uint64_t spent_ns);
+/*
+ * At a look: what the programs have used since, and of it those of process
+ * events.  1: less was done than there was to do.
+ */
+int	prof_pace_look(struct prof_session *session, uint64_t elapsed_ns,
+	    uint64_t programs_ns, uint64_t lives_ns);
 
 /* -------------------------------------------------------------- arm.c */
 
@@ -352,6 +403,7 @@ struct prof_session {
 	uint64_t	 se_checked_ns;	/* targets last looked at */
 	uint64_t	 se_round_ns;	/* the last round began */
 	uint64_t	 se_samples;
+	uint64_t	 se_records;	/* with them */
 	uint64_t	 se_written;	/* known after stop */
 	uint64_t	 se_last_ns;	/* of the last of them */
 	uint64_t	 se_lost;	/* known after stop */

@@ -358,6 +358,8 @@ struct dtp_control {
 	__u64	co_awaited_ns;	/* [c] when it did */
 	__u64	co_until_ns;	/* [u] samples are stored until then, unless */
 				/* the reader looks at the rings before */
+	__u64	co_lives_most;	/* [u] bytes of a ring that process events may */
+				/* use; 0: none are stored */
 };
 
 /*
@@ -671,7 +673,7 @@ _Static_assert(sizeof(struct dtp_snapshot) == 296, "struct dtp_snapshot");
 _Static_assert(sizeof(struct dtp_piece) == 16, "struct dtp_piece");
 _Static_assert(sizeof(struct dtp_stream) == 256, "struct dtp_stream");
 DTP_AT(dtp_stream, ss_tail, 128);
-_Static_assert(sizeof(struct dtp_control) == 96, "struct dtp_control");
+_Static_assert(sizeof(struct dtp_control) == 104, "struct dtp_control");
 _Static_assert(sizeof(struct dtp_counts) == 576, "struct dtp_counts");
 _Static_assert(sizeof(struct dtp_call_ends) == 16, "struct dtp_call_ends");
 _Static_assert(DTP_F_DURATION == DTP_F_ARG0 + DTP_MAX_ARGS, "DTP_F_DURATION");

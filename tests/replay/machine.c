@@ -402,6 +402,7 @@ machine_init(__u32 ncpus, size_t ring_bytes)
 	    sizeof(*machine.ma_scratch));
 	machine.ma_control.co_state = DTP_RECORDING;
 	machine.ma_control.co_until_ns = ~0ULL;
+	machine.ma_control.co_lives_most = ~0ULL;
 	for (__u32 i = 0; i < ncpus; i++) {
 		machine.ma_streams[i].ss_enabled = DTP_CPU_SAMPLES;
 		machine.ma_streams[i].ss_ring = i;

@@ -12,6 +12,7 @@
  *	fault    page faults
  *	thread   threads that end at once
  *	signal   signals to itself
+ *	switch   a turn of each of 1,000 threads, one after the other
  *
  * Without N it goes on until SIGTERM or SIGINT.  At its end it prints how many
  * there were, to the unit: a number and nothing else.
@@ -22,6 +23,7 @@
 #include <sys/wait.h>
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -30,6 +32,7 @@
 #include <unistd.h>
 
 #define PAGES	1024
+#define THREADS	1000
 
 static volatile sig_atomic_t is_over;
 static volatile uint64_t nsignals;
@@ -178,6 +181,34 @@ one_signal(uint64_t n)
 	check(nsignals == n + 1);
 }
 
+static sem_t turn[THREADS + 1];
+
+static void *
+take_turns(void *own)
+{
+	sem_t *mine = own;
+
+	for (;;) {
+		while (sem_wait(mine) == -1)
+			continue;
+		sem_post(mine + 1);
+	}
+	return (NULL);
+}
+
+static void
+one_switch(uint64_t n)
+{
+	pthread_t thread;
+
+	for (size_t t = 0; n == 0 && t < THREADS; t++)
+		check(sem_init(&turn[t], 0, 0) == 0 && pthread_create(&thread,
+		    NULL, take_turns, &turn[t]) == 0);
+	sem_post(&turn[0]);
+	while (sem_wait(&turn[THREADS]) == -1)
+		continue;
+}
+
 static const struct {
 	const char	*name;
 	void		(*one)(uint64_t n);
@@ -185,7 +216,7 @@ static const struct {
 	{ "syscall", one_syscall }, { "fork", one_fork },
 	{ "vfork", one_vfork }, { "mmap", one_mmap }, { "map", one_map },
 	{ "fault", one_fault }, { "thread", one_thread },
-	{ "signal", one_signal },
+	{ "signal", one_signal }, { "switch", one_switch },
 };
 
 int

@@ -103,6 +103,7 @@ show_head(const struct stats *stats, struct out *out)
 	show_info(stats, out, "degraded", "less.event");
 	show_info(stats, out, "degraded", "less.path");
 	show_info(stats, out, "degraded", "less.rate");
+	show_info(stats, out, "degraded", "less.pace");
 	show_info(stats, out, "degraded", "less.probes");
 	show_place(stats, out);
 	show_notes(stats, out);

@@ -364,6 +364,16 @@ bpf_measure(void *state)
 	return (bpf->bp_stats_fd < 0 ? -1 : 0);
 }
 
+/* Partner: the load in dtp_lives_most (prov_proc.bpf.c). */
+static void
+bpf_hold(void *state, bool is_held)
+{
+	struct prof_bpf *bpf = state;
+
+	__atomic_store_n(&bpf->bp_control->co_lives_most, is_held ? 0 :
+	    prof_bpf_lives_most(bpf), __ATOMIC_RELAXED);
+}
+
 /* What a trap costs is not in the statistics. */
 static uint64_t
 instance_spent_ns(const struct prof_instance *instance, uint64_t trap_ns)
@@ -613,6 +623,7 @@ const struct prof_backend prof_backend_bpf = {
 	.bk_spent_ns = bpf_spent_ns,
 	.bk_event_ns = bpf_event_ns,
 	.bk_clocks_ns = bpf_clocks_ns,
+	.bk_hold = bpf_hold,
 	.bk_slow_down = bpf_slow_down,
 	.bk_step[PROF_STEP_END] = bpf_end,
 	.bk_caps = bpf_caps,

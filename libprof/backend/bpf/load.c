@@ -553,6 +553,7 @@ map_memory(struct prof_bpf *bpf)
 		    DTP_CPU_SAMPLES;
 	if (!bpf->bp_plan->pn_options->po_include_self)
 		bpf->bp_control->co_self = (uint32_t)getpid();
+	bpf->bp_control->co_lives_most = prof_bpf_lives_most(bpf);
 	bpf->bp_wakeup = ring_buffer__new(bpf->bp_map[MAP_WAKEUP],
 	    wakeup_ignore, NULL, NULL);
 	if (bpf->bp_wakeup == NULL)
@@ -562,6 +563,13 @@ map_memory(struct prof_bpf *bpf)
 	bpf->bp_fds[0] = ring_buffer__epoll_fd(bpf->bp_wakeup);
 	bpf->bp_fds[1] = prof_wall_fd(bpf);
 	return (0);
+}
+
+uint64_t
+prof_bpf_lives_most(const struct prof_bpf *bpf)
+{
+	return (bpf->bp_plan->pn_options->po_max_overhead == 0 ?
+	    bpf->bp_ring_bytes : bpf->bp_ring_bytes / 4 * 3);
 }
 
 void
