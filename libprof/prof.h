@@ -214,6 +214,7 @@ struct prof_status {
 	uint64_t	 ps_committed;
 	uint64_t	 ps_discarded;
 	uint64_t	 ps_held_lost;
+	uint64_t	 ps_held_bytes;	/* in memory now */
 };
 
 struct prof_session;
@@ -278,6 +279,12 @@ int prof_session_detach(struct prof_session *session, const char *name);
  */
 int prof_session_dump(struct prof_session *session, const char *path,
     const char *reason, uint64_t requested_ns);
+/*
+ * With po_ring_bytes or po_keep_if: keep only so many bytes from now on, for a
+ * reason, which the recording has.  1; 0: no more are kept already.
+ */
+int prof_session_shrink(struct prof_session *session, uint64_t bytes,
+    const char *why);
 /*
  * With po_rotates, while it records: end the file and go on in another, in the
  * background.  Each file is a whole recording of its time, and nothing is lost

@@ -367,7 +367,7 @@ put_degraded(const struct prof_flame *flame, const char *separator,
 {
 	static const char *const keys[] = {
 		"less.event", "less.path", "less.rate", "less.pace",
-		"less.probes"
+		"less.probes", "less.memory"
 	};
 	const char *value;
 

@@ -16,8 +16,8 @@
  * The limit is for what is kept of each time: not for symbols, nor for
  * beginnings, which are a small part of their generation.
  *
- * Called by output.c, in the writer's thread; the time of the first sample [a]
- * may be read by any.
+ * Called by output.c, in the writer's thread; the limit [a] may be set, and the
+ * time of the first sample [a] be read by any.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -36,7 +36,8 @@ struct queue {
 };
 
 struct prof_ring {
-	struct prof_ring_limits rg_limits;
+	_Atomic uint64_t rg_most;	/* [a] bytes, of rg_bytes */
+	uint64_t	 rg_most_ns;	/* 0: of any age */
 	struct queue	 rg_queue[NQUEUES];
 	uint64_t	 rg_bytes;	/* that the limit is for */
 	uint64_t	 rg_symbol_bytes;
@@ -52,8 +53,10 @@ prof_ring_new(const struct prof_ring_limits *limits)
 {
 	struct prof_ring *ring = calloc(1, sizeof(*ring));
 
-	if (ring != NULL)
-		ring->rg_limits = *limits;
+	if (ring == NULL)
+		return (NULL);
+	ring->rg_most = limits->rl_bytes;
+	ring->rg_most_ns = limits->rl_ns;
 	return (ring);
 }
 
@@ -160,15 +163,15 @@ generations_give_up(struct prof_ring *ring, uint32_t newest)
 static bool
 ring_has_excess(const struct prof_ring *ring, uint32_t newest)
 {
-	const struct prof_ring_limits *limits = &ring->rg_limits;
+	const bool is_over = ring->rg_bytes > atomic_load_explicit(
+	    &ring->rg_most, memory_order_relaxed);
 	const struct queue *samples = &ring->rg_queue[QUEUE_SAMPLES];
 
 	if (samples->qu_first == samples->qu_last)
-		return (samples->qu_first != NULL &&
-		    ring->rg_bytes > limits->rl_bytes &&
+		return (samples->qu_first != NULL && is_over &&
 		    samples->qu_first->rc_generation + 1 < newest);
-	return (ring->rg_bytes > limits->rl_bytes || (limits->rl_ns != 0 &&
-	    samples->qu_first->rc_last_ns + limits->rl_ns <
+	return (is_over || (ring->rg_most_ns != 0 &&
+	    samples->qu_first->rc_last_ns + ring->rg_most_ns <
 	    samples->qu_last->rc_last_ns));
 }
 
@@ -257,6 +260,12 @@ prof_ring_add(struct prof_ring *ring, enum prof_chunk_type type,
 	atomic_store_explicit(&ring->rg_first_ns, first_ns_of(ring),
 	    memory_order_relaxed);
 	return (0);
+}
+
+void
+prof_ring_limit(struct prof_ring *ring, uint64_t bytes)
+{
+	atomic_store_explicit(&ring->rg_most, bytes, memory_order_relaxed);
 }
 
 /* ------------------------------------------------------------ reading */

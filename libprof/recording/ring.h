@@ -29,6 +29,8 @@ struct prof_ring_chunk {
 
 struct prof_ring *prof_ring_new(const struct prof_ring_limits *limits);
 void	prof_ring_free(struct prof_ring *ring);
+/* Another limit, from the next chunk on; from any thread. */
+void	prof_ring_limit(struct prof_ring *ring, uint64_t bytes);
 /* What a chunk is a part of; rp_samples: of samples, else NULL. */
 struct prof_ring_part {
 	const struct prof_batch *rp_samples;

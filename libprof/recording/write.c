@@ -10,8 +10,7 @@
  * A batch goes off when it is large enough, and at prof_writer_flush.  The
  * first failure of the thread sticks: later batches are dropped, the caller
  * sees -1, and close still writes accounting and END.  Where another file can
- * follow, the failure is that of the file.  What the samples mean is not looked
- * at here.
+ * follow, the failure is that of the file.
  */
 #include <errno.h>
 #include <signal.h>
@@ -641,7 +640,8 @@ writer_write(struct prof_writer *writer, struct prof_batch *batch)
 		return;
 	}
 	writer->wr_taken += batch->ba_nsamples;
-	if (batch->ba_dump != NULL && writer->wr_limits.rl_bytes == 0) {
+	if (batch->ba_dump != NULL &&
+	    prof_output_kept(writer->wr_output) == NULL) {
 		prof_writer_go_on(writer, batch);
 	} else if (batch->ba_dump != NULL) {
 		/* A file that fails costs nothing of what is kept. */

@@ -92,6 +92,8 @@ struct prof_dump {
 	struct prof_dump *du_next;	/* among those that are done */
 };
 
+/* A ring keeps less from now on.  -1: failed. */
+int	prof_writer_shrink(struct prof_writer *writer, uint64_t bytes);
 /* Of the oldest sample that is kept now; 0: none. */
 uint64_t prof_writer_first_ns(struct prof_writer *writer);
 

@@ -19,6 +19,7 @@
 #include "accounting.h"
 #include "base/error.h"
 #include "lasting.h"
+#include "ring.h"
 #include "write_impl.h"
 
 #define GENERATIONS	4	/* in what a ring keeps */
@@ -232,12 +233,23 @@ prof_writer_rotate(struct prof_writer *writer, struct prof_dump *dump)
 	return (prof_writer_hand(writer));
 }
 
+int
+prof_writer_shrink(struct prof_writer *writer, uint64_t bytes)
+{
+	writer->wr_limits.rl_bytes = bytes;
+	pthread_mutex_lock(&writer->wr_mutex);
+	prof_ring_limit(prof_output_kept(writer->wr_output), bytes);
+	pthread_mutex_unlock(&writer->wr_mutex);
+	return (prof_writer_flush(writer));
+}
+
 /* Where another file can follow, the failure is that of the file. */
 void
 prof_writer_file_failed(struct prof_writer *writer,
     const struct prof_err *error)
 {
-	if (writer->wr_lasting == NULL || writer->wr_limits.rl_bytes != 0) {
+	if (writer->wr_lasting == NULL ||
+	    prof_output_kept(writer->wr_output) != NULL) {
 		prof_writer_failed(writer, error);
 		return;
 	}

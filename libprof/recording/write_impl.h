@@ -48,7 +48,7 @@ struct prof_writer {
 	struct prof_output *wr_next;	/* [m] that is open; or NULL */
 	struct prof_err	 wr_cut;	/* [m] the file takes no more; or OK */
 	uint64_t	 wr_taken;	/* [t] samples that were for the file */
-	struct prof_ring_limits wr_limits; /* [I] 0: there is no ring */
+	struct prof_ring_limits wr_limits; /* [c] 0: there is no ring */
 	uint64_t	 wr_packed;	/* [c] since the last generation */
 	uint64_t	 wr_renewed_ns;	/* [c] it began after this sample */
 	bool		 wr_ended;	/* [c] the thread is gone */

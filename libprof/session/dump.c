@@ -6,7 +6,7 @@
  *
  * Events go on firing.  What was stored and not yet read is not in the file, so
  * its accounting leaves that out, too.  Symbols are kept with the samples, for
- * the dumps that follow.
+ * the dumps that follow.  Where memory is short, less is kept.
  */
 #include "recorder.h"
 #include "session_impl.h"
@@ -88,6 +88,38 @@ prof_session_dump_from(struct prof_session *session, uint64_t from_ns,
 	}
 	prof_dump_free(dump);
 	return (-1);
+}
+
+/* The writer's thread gives up what is too much: it may read it just now. */
+static int
+ring_shrink(struct prof_session *session, uint64_t bytes)
+{
+	session->se_options.po_ring_bytes = bytes;
+	return (prof_writer_shrink(session->se_writer, bytes));
+}
+
+int
+prof_session_shrink(struct prof_session *session, uint64_t bytes,
+    const char *why)
+{
+	const uint64_t ring = session->se_options.po_ring_bytes;
+	const uint64_t limit = ring != 0 ? ring :
+	    prof_speculate_limit(session);
+	char text[256];
+
+	if (limit == 0 || bytes == 0)
+		return (prof_fail(&session->se_error, PROF_E_USAGE,
+		    "no samples are kept in memory"));
+	if (bytes >= limit)
+		return (0);
+	snprintf(text, sizeof(text), "%s reduced to %.1f MB: %s", ring != 0 ?
+	    "ring" : "samples held by --keep-if", (double)bytes / 1e6, why);
+	if (prof_session_mark(session, text) == -1)
+		return (-1);
+	return (prof_describe_say(session, "less.memory", text) == -1 ||
+	    (ring != 0 ? ring_shrink(session, bytes) :
+	    prof_speculate_shrink(session, bytes)) == -1 ?
+	    prof_session_sink_failed(session) : 1);
 }
 
 int

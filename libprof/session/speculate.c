@@ -82,6 +82,19 @@ prof_speculate_close(struct prof_session *session)
 	session->se_dropped = NULL;
 }
 
+uint64_t
+prof_speculate_limit(const struct prof_session *session)
+{
+	return (session->se_speculation == NULL ? 0 :
+	    prof_speculation_most(session->se_speculation));
+}
+
+int
+prof_speculate_shrink(struct prof_session *session, uint64_t bytes)
+{
+	return (prof_speculation_shrink(session->se_speculation, bytes));
+}
+
 void
 prof_speculate_account(const struct prof_session *session, int cpu,
     struct prof_accounting *rows)
@@ -150,8 +163,8 @@ prof_speculate_end(struct prof_session *session)
 		if (counts_say(session, n) == -1)
 			rv = -1;
 	unkept = prof_speculation_unkept(session->se_speculation);
-	if (lost_note(session, unkept.uk_memory, "more than 64 MB of samples "
-	    "were held until their spans ended") == -1 ||
+	if (lost_note(session, unkept.uk_memory, "more samples were "
+	    "held until their spans ended than memory allows") == -1 ||
 	    lost_note(session, unkept.uk_unsure, "events were lost, or "
 	    "recording was paused, so whether their spans are selected is "
 	    "unknown") == -1 ||
@@ -167,6 +180,8 @@ prof_speculate_status(const struct prof_session *session,
 {
 	if (session->se_speculation == NULL)
 		return;
+	status->ps_held_bytes = prof_speculation_bytes(
+	    session->se_speculation);
 	for (size_t n = 1; n < session->se_events.el_n; n++) {
 		const struct prof_speculated sd = prof_speculation_of(
 		    session->se_speculation, n);

@@ -299,6 +299,13 @@ prof_speculation_round(struct prof_speculation *sp, bool is_last)
 	return (holds_decide(sp));
 }
 
+int
+prof_speculation_shrink(struct prof_speculation *sp, size_t most)
+{
+	sp->sp_most = most;
+	return (holds_decide(sp));
+}
+
 /* ------------------------------------------------------ life and figures */
 
 struct prof_speculation *
@@ -357,6 +364,18 @@ prof_speculation_of(const struct prof_speculation *sp, size_t event)
 	static const struct prof_speculated none;
 
 	return (event < sp->sp_nevents ? sp->sp_of[event] : none);
+}
+
+size_t
+prof_speculation_most(const struct prof_speculation *sp)
+{
+	return (sp->sp_most);
+}
+
+size_t
+prof_speculation_bytes(const struct prof_speculation *sp)
+{
+	return (sp->sp_bytes);
 }
 
 struct prof_unkept

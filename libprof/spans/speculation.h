@@ -50,6 +50,12 @@ int	prof_speculation_check(struct prof_speculation *speculation,
  */
 int	prof_speculation_round(struct prof_speculation *speculation,
 	    bool is_last);
+/* Hold fewer bytes from now on.  -1: the sink failed. */
+int	prof_speculation_shrink(struct prof_speculation *speculation,
+	    size_t most);
+/* The limit, and the bytes that are held. */
+size_t	prof_speculation_most(const struct prof_speculation *speculation);
+size_t	prof_speculation_bytes(const struct prof_speculation *speculation);
 /* Of an event; held samples are taken, and nothing else yet. */
 struct prof_speculated prof_speculation_of(
 	    const struct prof_speculation *speculation, size_t event);

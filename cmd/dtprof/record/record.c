@@ -34,7 +34,8 @@ struct recording {
 	uint64_t	 rc_resume_ns;	/* end of --delay; 0: no longer */
 	size_t		 rc_notes;	/* printed so far */
 	bool		 rc_is_awaited;	/* --wait-for: it has not started yet */
-	bool		 rc_is_full;	/* --max-size is reached */
+	struct record_memory rc_memory;
+	bool		 rc_is_full;	/* --max-size or --max-memory is */
 	bool		 rc_failed;
 };
 
@@ -44,6 +45,7 @@ static struct prof_session *set_up_default(const struct prof_options *po,
 		    const struct record_events *events, struct prof_err *error);
 static void	 show_notes(struct recording *rc);
 static void	 size_look(struct recording *rc);
+static int	 memory_look(struct recording *rc);
 static bool	 is_at_end(struct recording *rc);
 static int	 round_look(struct recording *rc);
 static void	 recording_run(struct recording *rc);
@@ -194,6 +196,25 @@ size_look(struct recording *rc)
 	    prof_session_output(rc->rc_session));
 }
 
+/* Likewise; -1 with a message printed. */
+static int
+memory_look(struct recording *rc)
+{
+	const struct prof_status *ps = &rc->rc_status;
+	int rv;
+
+	if (rc->rc_is_full)
+		return (0);
+	rv = record_memory_look(&rc->rc_memory, rc->rc_session,
+	    rc->rc_dumping->rd_on != 0 ? ps->ps_file_bytes :
+	    ps->ps_held_bytes);
+	if (rv == 1) {
+		rc->rc_is_full = true;
+		rc->rc_ending.en_end_ns = term_now_ns();
+	}
+	return (rv == -1 ? -1 : 0);
+}
+
 static bool
 is_at_end(struct recording *rc)
 {
@@ -289,6 +310,8 @@ recording_run(struct recording *rc)
 		prof_session_status(rc->rc_session, &rc->rc_status);
 		if (go_on == 1 && record_rotating_look(rc->rc_rotating,
 		    rc->rc_session, &rc->rc_status) == -1)
+			go_on = -1;
+		if (go_on == 1 && memory_look(rc) == -1)
 			go_on = -1;
 		show_notes(rc);
 		target_look(rc);
@@ -564,7 +587,10 @@ record_run(const struct record_options *ro, const struct prof_options *po,
     struct record_rotating *rotating)
 {
 	struct recording rc = { .rc_options = ro, .rc_dumping = dumping,
-	    .rc_rotating = rotating };
+	    .rc_rotating = rotating,
+	    .rc_memory = { .rm_limit = ro->ro_max_memory.on_value,
+	    .rm_keeps = dumping->rd_on != 0 || ro->ro_keep_if != NULL,
+	    .rm_most = UINT64_MAX } };
 	struct record_push push = { 0, -1 };
 	int status;
 

@@ -7,6 +7,8 @@
 
 #include "../cmd.h"
 
+/* The smallest ring, in bytes. */
+#define RECORD_RING_MIN		((uint64_t)256 << 10)
 /* Which of the words of --backend. */
 #define RECORD_BACKEND_PERF	2
 
@@ -24,6 +26,7 @@ struct record_options {
 	struct opt_number ro_duration;
 	struct opt_number ro_max_loss;
 	struct opt_number ro_overhead;
+	struct opt_number ro_max_memory;
 	struct opt_number ro_max_stall;
 	struct opt_number ro_max_size;
 	struct opt_number ro_ring;
@@ -212,6 +215,27 @@ void	record_control_end(const struct record_dumping *rd,
 /* Of an answer to status: a newline in the value would begin another line. */
 void	record_status_line(FILE *stream, const char *key,
 	    const char *value);
+
+/* ---------------------------------------------------- record_memory.c */
+
+/* --max-memory. */
+struct record_memory {
+	uint64_t	 rm_limit;	/* 0: none */
+	bool		 rm_keeps;	/* samples in memory, to give up */
+	uint64_t	 rm_most;	/* bytes of these, since ... */
+	uint64_t	 rm_shrunk_ns;	/* 0: it is as it was */
+	uint64_t	 rm_looked_ns;
+	uint64_t	 rm_bytes;	/* resident at that time */
+};
+
+/* That are resident; 0: not known. */
+uint64_t record_memory_bytes(void);
+/*
+ * With so many bytes of samples that are kept in memory: give up some if memory
+ * is short.  1: nothing is left to give up; -1: failed.  Both with a message.
+ */
+int	record_memory_look(struct record_memory *rm,
+	    struct prof_session *session, uint64_t kept);
 
 /* ------------------------------------------------------ record_name.c */
 

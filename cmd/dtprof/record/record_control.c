@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../ui/terminal.h"
 #include "record.h"
@@ -30,21 +29,6 @@ record_status_line(FILE *stream, const char *key, const char *value)
 	for (; *value != '\0'; value++)
 		putc(*value == '\n' ? ' ' : *value, stream);
 	putc('\n', stream);
-}
-
-/* Pages that are in memory; 0: not known. */
-static uint64_t
-memory_bytes(void)
-{
-	unsigned long long pages = 0;
-	FILE *file = fopen("/proc/self/statm", "re");
-
-	if (file == NULL)
-		return (0);
-	if (fscanf(file, "%*u %llu", &pages) != 1)
-		pages = 0;
-	fclose(file);
-	return (pages * (uint64_t)sysconf(_SC_PAGESIZE));
 }
 
 /* Of this process and of those that have read files for it. */
@@ -96,7 +80,7 @@ put_status(FILE *stream, const struct record_options *ro,
 	put_rate(stream, ro, ps.ps_slower);
 	fprintf(stream, "cpu_share %.6f\n", ps.ps_elapsed_s <= 0 ? 0 :
 	    cpu_s() / ps.ps_elapsed_s);
-	fprintf(stream, "memory_bytes %" PRIu64 "\n", memory_bytes());
+	fprintf(stream, "memory_bytes %" PRIu64 "\n", record_memory_bytes());
 	fprintf(stream, "disk_bytes %" PRIu64 "\n", rd->rd_on != 0 ?
 	    rd->rd_bytes : ps.ps_file_bytes);
 	record_dumping_status(rd, session, stream);

@@ -105,6 +105,7 @@ show_head(const struct stats *stats, struct out *out)
 	show_info(stats, out, "degraded", "less.rate");
 	show_info(stats, out, "degraded", "less.pace");
 	show_info(stats, out, "degraded", "less.probes");
+	show_info(stats, out, "degraded", "less.memory");
 	show_place(stats, out);
 	show_notes(stats, out);
 	if (stats->st_ran_ns > 0)
