@@ -76,7 +76,7 @@ struct prof_entry_sample {
 struct prof_entry_process {
 	uint32_t	 ep_ppid;	/* FORK: the parent */
 	uint32_t	 ep_ptid;	/* and its thread; EXEC: the old tid */
-	int		 ep_status;	/* EXIT: as of wait(2) */
+	int		 ep_status;	/* EXIT: as of wait(2), -1: unknown */
 	int		 ep_is_last;	/* EXIT: last thread of its process */
 	const char	*ep_comm;	/* COMM, EXEC, TASK */
 	const char	*ep_path;	/* EXEC */

@@ -63,7 +63,7 @@ struct prof_record {
 	uint32_t	 pr_ppid;
 	uint32_t	 pr_ptid;
 	uint64_t	 pr_exec_id;	/* while recording only */
-	/* EXIT: wait(2) status; last thread of its process */
+	/* EXIT: wait(2) status, -1: unknown; last thread of its process */
 	int		 pr_code;
 	int		 pr_group_dead;
 	/* EXEC: path.  MMAP: path.  MARK: text.  KSYMBOL: name */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "../ui/terminal.h"
+#include "base/error.h"
 #include "trigger.h"
 
 static int	 info_take(void *arg, const char *key, const char *value);
@@ -32,11 +33,27 @@ const struct prof_sink trigger_listener = {
 
 /* ---------------------------------------------------------------- events */
 
+static bool
+has_kind(const struct record_triggers *triggers, enum trigger_kind kind)
+{
+	for (size_t n = 0; n < triggers->rt_n; n++)
+		if (triggers->rt_trigger[n].tg_kind == kind)
+			return (true);
+	return (false);
+}
+
 static int
 info_take(void *arg, const char *key, const char *value)
 {
-	const struct record_triggers *triggers = arg;
+	struct record_triggers *triggers = arg;
 
+	if (strcmp(key, "path") == 0 && strcmp(value, "bpf") != 0 &&
+	    has_kind(triggers, TRIGGER_CRASH)) {
+		prof_fail(&triggers->rt_error, PROF_E_USAGE, "--dump-on crash: "
+		    "how a process ended is not known without BPF");
+		prof_cure(&triggers->rt_error, "record with BPF (see dtprof "
+		    "doctor), or leave out --dump-on crash");
+	}
 	return (triggers->rt_spans == NULL ? 0 :
 	    prof_spans_live_info(triggers->rt_spans, key, value));
 }
@@ -221,11 +238,8 @@ task_take(void *arg, const struct prof_record *record)
 {
 	struct record_triggers *triggers = arg;
 	const char *name = sigabbrev_np(record->pr_code & 0x7f);
-	bool is_asked = false;
 
-	for (size_t n = 0; n < triggers->rt_n; n++)
-		is_asked |= triggers->rt_trigger[n].tg_kind == TRIGGER_CRASH;
-	if (is_asked && is_crash(record))
+	if (has_kind(triggers, TRIGGER_CRASH) && is_crash(record))
 		trigger_fire(triggers, record->pr_time_ns,
 		    "crash of process %u (%s): SIG%s", record->pr_pid,
 		    comm_of(record), name == NULL ? "?" : name);

@@ -157,7 +157,8 @@ emit_other(struct emit *em, const struct prof_record *record,
 		    TEXT("path", record->pr_path));
 		break;
 	case PROF_R_EXIT:
-		EMIT(em, COUNT("status", (uint32_t)record->pr_code),
+		EMIT(em, KNOWN(record->pr_code != -1,
+		    COUNT("status", (uint32_t)record->pr_code)),
 		    FLAG("group_dead", record->pr_group_dead));
 		break;
 	case PROF_R_MMAP:

@@ -217,8 +217,13 @@ show_other(struct out *out, const struct prof_record *record)
 		OUT(out, ": ", record->pr_path);
 		break;
 	case PROF_R_EXIT:
-		out_fmt(out, ": status 0x%x%s", (unsigned)record->pr_code,
-		    record->pr_group_dead ? ", last thread" : "");
+		out_str(out, ": status ");
+		if (record->pr_code == -1)
+			out_str(out, "unknown");
+		else
+			out_fmt(out, "0x%x", (unsigned)record->pr_code);
+		if (record->pr_group_dead)
+			out_str(out, ", last thread");
 		break;
 	case PROF_R_MMAP:
 	case PROF_R_KSYMBOL:
