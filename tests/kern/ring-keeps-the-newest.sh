@@ -146,11 +146,13 @@ rec.ok("--keep-last 300ms: %d ms of 4 s" % (whole // 1000000))
 END
 
 # A dump that fails costs nothing of the next one.
+mkdir no
 "$DTPROF" record --ring 256K --dump-after 0s -e $event -o 'no/%n.dtp' \
     -- "$work/sequence" 0 made >out 2>err </dev/null &
 recorder=$!
 kill_at_end $recorder
 await_recording $recorder
+rmdir no
 kill -USR2 $recorder
 until grep -q 'no/1.dtp: no such directory' err; do
 	kill -0 $recorder 2>/dev/null || fail "record: $(cat err)"

@@ -243,6 +243,8 @@ int	record_memory_look(struct record_memory *rm,
 char	*record_name(const char *pattern, uint64_t number,
 	    const char *reason);
 bool	record_name_varies(const char *pattern);
+/* At start, since a dump may come after days.  -1: no file can be written. */
+int	record_name_check(const char *pattern);
 
 /* ---------------------------------------------------- record_rotate.c */
 

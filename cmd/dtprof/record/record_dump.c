@@ -89,6 +89,8 @@ record_dumping_set(struct record_dumping *rd, const struct record_options *ro,
 	rd->rd_pattern = strcmp(ro->ro_output, DEFAULT_RECORDING) == 0 ?
 	    PATTERN : ro->ro_output;
 	rd->rd_is_quiet = ro->ro_quiet;
+	if (record_name_check(rd->rd_pattern) == -1)
+		return (-1);
 	if (rd->rd_most > 1 && !record_name_varies(rd->rd_pattern))
 		return (msg_fail("record", "put %n (number) or %t (time) into "
 		    "the name, or use --dump-max 1", "-o %s: all dumps would "
@@ -218,9 +220,10 @@ dumped_text(const struct record_dumping *rd, const struct prof_dumped *pd)
 
 	weight_time(history, sizeof(history), pd->pd_history_ns);
 	term_bytes(bytes, sizeof(bytes), pd->pd_bytes);
-	return (asprintf(&text, "dump %llu (%s): %s, %llu samples, %s in %s",
+	return (asprintf(&text, "dump %llu (%s): %s, %llu sample%s, %s in %s",
 	    (unsigned long long)rd->rd_shown, pd->pd_reason, history,
-	    (unsigned long long)pd->pd_samples, bytes, pd->pd_path) == -1 ?
+	    (unsigned long long)pd->pd_samples, pd->pd_samples == 1 ? "" : "s",
+	    bytes, pd->pd_path) == -1 ?
 	    NULL : text);
 }
 

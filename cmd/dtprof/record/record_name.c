@@ -3,7 +3,10 @@
  * Names of files by pattern: %t time, %n number, %r reason, %h host.  Called by
  * record_dump.c and record_rotate.c.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -83,6 +86,29 @@ record_name(const char *pattern, uint64_t number, const char *reason)
 		}
 	}
 	return (fclose(stream) == 0 ? text : NULL);
+}
+
+int
+record_name_check(const char *pattern)
+{
+	const char *slash = strrchr(pattern, '/');
+	char *folder;
+	int rv = 0;
+
+	if (strcmp(pattern, "-") == 0)
+		return (msg_error("record", "a dump cannot be written to "
+		    "standard output", "give a file with -o"));
+	folder = strndup(pattern, slash == NULL ? 0 :
+	    (size_t)(slash - pattern + 1));
+	if (folder == NULL)
+		return (msg_error("record", "out of memory", "free memory"));
+	if (strchr(folder, '%') == NULL && faccessat(AT_FDCWD, slash == NULL ?
+	    "." : folder, W_OK | X_OK, AT_EACCESS) == -1)
+		rv = msg_fail("record", "give a file in a directory that you "
+		    "can write to", "-o %s: the directory cannot be written "
+		    "to: %s", pattern, strerror(errno));
+	free(folder);
+	return (rv);
 }
 
 bool

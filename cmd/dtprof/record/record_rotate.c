@@ -181,9 +181,10 @@ file_show(const struct record_rotating *rr, const struct prof_dumped *pd)
 	weight_time(history, sizeof(history), pd->pd_history_ns);
 	term_bytes(bytes, sizeof(bytes), pd->pd_bytes);
 	out_init(&out, STDERR_FILENO);
-	out_fmt(&out, "dtprof: record: file %llu: %s, %llu samples, %s",
+	out_fmt(&out, "dtprof: record: file %llu: %s, %llu sample%s, %s",
 	    (unsigned long long)rr->rr_shown, history,
-	    (unsigned long long)pd->pd_samples, bytes);
+	    (unsigned long long)pd->pd_samples, pd->pd_samples == 1 ? "" : "s",
+	    bytes);
 	OUT(&out, " in ", pd->pd_path, "");
 	if (pd->pd_unwritten > 0)
 		out_fmt(&out, ", %llu not written",
