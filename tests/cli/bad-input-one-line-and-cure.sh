@@ -39,6 +39,8 @@ refused 125 'freq 0: out of range' 'default 999' $r -F 0 -- true
 refused 125 'Hz.*kernel.perf_event_max_sample_rate' 'sysctl' \
     $r -e cpu-clock -F 900000000 -- true
 refused 125 'period of 1 ns' '10us' $r -e cpu-clock -c 1 -- true
+refused 2 'from 5q: not a time' 'use a time, e.g. 10s, 500ms or -10s' \
+    report --from 5q
 refused 125 'count 0: out of range' '1 or more' $r -c 0 -- true
 refused 125 'max-overhead 0: out of range' '0.001 to 100' \
     $r --max-overhead 0 -- true
@@ -55,6 +57,15 @@ refused 125 'cpu 65535 is not online' 'online' $r -e cpu-clock -a -C 65535
 refused 125 'no such directory' 'directory' \
     $r -e cpu-clock -o /nonexistent/x.dtp -- true
 refused 125 'no space left' 'space' $r -e cpu-clock -o /dev/full -- true
+refused 125 'directory cannot be written' 'directory' \
+    $r --ring 1M -o /nonexistent/%n.dtp -- true
+refused 125 'dump cannot be written to standard output' 'file' \
+    $r --ring 1M --dump-max 1 -o - -- true
+refused 125 'ring 10m: not a size' '8M' $r --ring 10m -- true
+refused 125 'max-stall 1s: out of range' '2s to 365d, e.g. 10s \(default' \
+    $r --max-stall 1s -- true
+refused 125 'how a process ended is not known without BPF' 'leave out' \
+    $r --backend perf --dump-on crash -e cpu-clock -- false
 refused 125 'nothing to record' '-a' $r
 refused 125 "invalid time '5'" 'min=TIME' $r -e off-cpu/min=5/ -- true
 refused 125 'off-cpu has no modifier' 'counters' $r -e off-cpu:u -- true

@@ -152,7 +152,7 @@ main(void)
 	    "(default 999)");
 	refused("-F 9x", "not a number", "1 to 1000");
 	refused("--duration 5parsecs", "not a time", "10s or 500ms");
-	refused("--duration 1us", "out of range", "1000us to 1000s");
+	refused("--duration 1us", "out of range", "1ms to 1000s, e.g. 10s");
 	refused("--buffer 1Q", "not a size", "8M or 64M");
 	refused("--max-loss 101", "out of range", "0 to 100");
 	refused("--choice four", "--choice four", "one,two,three");

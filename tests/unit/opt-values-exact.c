@@ -49,6 +49,7 @@ numbers(void)
 	is_none(opt_size, "1.5");
 	is_none(opt_size, "8X");
 	is_none(opt_size, "8MM");
+	is_none(opt_size, "8m");
 	is_none(opt_size, "M");
 	is_none(opt_size, "99999999999999T");
 	is(opt_time, "10", 10000000000ULL);

@@ -14,6 +14,9 @@
 
 #include "../cmd.h"
 
+#define DAY_NS		86400000000000ULL
+#define EXAMPLE_NS	500000000	/* of a time in hints */
+
 /* One parse: the words that are left, and where the values go. */
 struct parse {
 	const struct prof_cmd	*pa_cmd;
@@ -153,8 +156,12 @@ show_limit(const struct opt_row *row, uint64_t value, char *buffer,
 		snprintf(buffer, size, "%llu%c", v, units[unit]);
 		break;
 	case OPT_TIME:
-		if (v % 1000000000 == 0)
+		if (v > 0 && v % DAY_NS == 0)
+			snprintf(buffer, size, "%llud", v / DAY_NS);
+		else if (v % 1000000000 == 0)
 			snprintf(buffer, size, "%llus", v / 1000000000);
+		else if (v % 1000000 == 0)
+			snprintf(buffer, size, "%llums", v / 1000000);
 		else
 			snprintf(buffer, size, "%lluus", v / 1000);
 		break;
@@ -167,11 +174,38 @@ show_limit(const struct opt_row *row, uint64_t value, char *buffer,
 	}
 }
 
+/* Without an upper bound here, the kernel or the command may have one. */
+static int
+cure_range(char *cure, size_t size, const struct opt_row *row, const char *low,
+    const char *high)
+{
+	return (snprintf(cure, size, "use %s%s%s%s%s%s", low,
+	    row->op_max == INT64_MAX ? " or more" : " to ",
+	    row->op_max == INT64_MAX ? "" : high,
+	    row->op_words != NULL ? " or " : "",
+	    row->op_words != NULL ? row->op_words : "",
+	    row->op_type == OPT_SIZE ? ", e.g. 8M or 64M" : ""));
+}
+
+/* A time with words may have a sign: -10s is relative to the end. */
+static int
+cure_time(char *cure, size_t size, const struct opt_row *row, const char *low,
+    const char *high)
+{
+	const bool is_any = row->op_max == INT64_MAX;
+
+	return (snprintf(cure, size, "use %s%s%s, e.g. 10s%s",
+	    is_any && row->op_min < 1000 ? "a time" : low,
+	    is_any ? row->op_min < 1000 ? "" : " or more" : " to ",
+	    is_any ? "" : high, row->op_words != NULL ? ", 500ms or -10s" :
+	    row->op_min <= EXAMPLE_NS ? " or 500ms" : ""));
+}
+
 static int
 refuse_value(struct parse *parse, const struct opt_row *row, const char *text,
     const char *why)
 {
-	char low[32], high[32], upto[40], cure[256];
+	char low[32], high[32], cure[256];
 	const struct opt_habit *habit = habit_of_option(parse->pa_cmd->cm_name,
 	    row->op_name, strlen(row->op_name));
 	int n = 0;
@@ -181,7 +215,6 @@ refuse_value(struct parse *parse, const struct opt_row *row, const char *text,
 		    row->op_name, text, why));
 	show_limit(row, row->op_min, low, sizeof(low));
 	show_limit(row, row->op_max, high, sizeof(high));
-	snprintf(upto, sizeof(upto), "to %s", high);
 	switch (row->op_type) {
 	case OPT_CHOICE:
 	case OPT_SET:
@@ -194,15 +227,11 @@ refuse_value(struct parse *parse, const struct opt_row *row, const char *text,
 		    "use a list such as 1,2,5-7, each from %s to %s",
 		    low, high);
 		break;
+	case OPT_TIME:
+		n = cure_time(cure, sizeof(cure), row, low, high);
+		break;
 	default:
-		/* Who may take any number is limited by the kernel, later. */
-		n = snprintf(cure, sizeof(cure), "use %s %s%s%s%s", low,
-		    row->op_max == INT64_MAX ? "or more" : upto,
-		    row->op_words != NULL ? " or " : "",
-		    row->op_words != NULL ? row->op_words : "",
-		    row->op_type == OPT_SIZE ? ", e.g. 8M or 64M" :
-		    row->op_type == OPT_TIME ? ", e.g. 10s or 500ms" :
-		    "");
+		n = cure_range(cure, sizeof(cure), row, low, high);
 		break;
 	}
 	if (row->op_default != NULL && n >= 0 && (size_t)n < sizeof(cure))

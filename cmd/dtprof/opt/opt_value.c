@@ -99,8 +99,9 @@ opt_size(const char *text, uint64_t *bytes)
 		return (-1);
 	if (*rest == '\0' || strcmp(rest, "B") == 0)
 		return (strchr(text, '.') == NULL ? 0 : -1);
+	/* Most readers take 10m for ten minutes: --ring 10m is refused. */
 	found = strchr(units, toupper((unsigned char)*rest));
-	if (found == NULL)
+	if (found == NULL || strcmp(rest, "m") == 0)
 		return (-1);
 	unit <<= 10 * (found - units + 1);
 	rest++;
