@@ -9,16 +9,6 @@
 #include "recording/query.h"
 #include "waits.h"
 
-uint32_t
-prof_wait_event(const struct prof_reader *reader)
-{
-	for (uint32_t e = 1; e < prof_reader_nevents(reader); e++)
-		if (strcmp(prof_reader_event(reader, e)->pi_provider,
-		    "wait") == 0)
-			return (e);
-	return (0);
-}
-
 const char *
 prof_wait_text(const struct prof_reader *reader,
     const struct prof_record *record, const char *name)

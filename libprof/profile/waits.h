@@ -8,6 +8,7 @@
 #define PROF_WAITS_H
 
 #include "profile_impl.h"
+#include "recording/elapsed.h"
 
 /* ---------------------------------------------------------- ranges.c */
 
@@ -16,8 +17,6 @@ struct prof_range {
 	uint64_t	ra_to_ns;
 };
 
-/* The first event of waits; 0: there is none. */
-uint32_t prof_wait_event(const struct prof_reader *reader);
 /* Of an event of waits: the text of an argument; NULL: it is none, or "-". */
 const char *prof_wait_text(const struct prof_reader *reader,
 	    const struct prof_record *record, const char *name);

@@ -64,6 +64,36 @@ is_part(const struct prof_event_info *info)
 	return (attribute != NULL && strpbrk(attribute, "ukhGH") != NULL);
 }
 
+/* The event lock is off-cpu with a filter. */
+bool
+prof_wait_is_part(const struct prof_event_info *info)
+{
+	struct prof_spec spec;
+	struct prof_err error;
+
+	return (prof_spec_parse(&spec, info->pi_name, &error) == -1 ||
+	    spec.sp_filter != NULL || strcmp(spec.sp_name, "lock") == 0);
+}
+
+uint32_t
+prof_wait_event(const struct prof_reader *reader)
+{
+	const struct prof_event_info *info;
+	uint32_t first = 0;
+
+	for (uint32_t e = 1; e < prof_reader_nevents(reader); e++) {
+		info = prof_reader_event(reader, e);
+		if (strcmp(info->pi_provider, "wait") != 0 ||
+		    info->pi_is_derived)
+			continue;
+		if (!prof_wait_is_part(info))
+			return (e);
+		if (first == 0)
+			first = e;
+	}
+	return (first);
+}
+
 /* The event of waits, and the best event that samples running time. */
 static void
 parts_find(const struct prof_reader *reader, struct prof_elapsed *elapsed)
@@ -73,18 +103,17 @@ parts_find(const struct prof_reader *reader, struct prof_elapsed *elapsed)
 
 	for (uint32_t e = 1; e < reader->rd_nevents; e++) {
 		info = prof_reader_event(reader, e);
-		if (strcmp(info->pi_provider, "wait") == 0 &&
-		    elapsed->el_waits == 0)
-			elapsed->el_waits = e;
-		else if (info->pi_is_counter || info->pi_is_of_span)
+		if (strcmp(info->pi_provider, "wait") == 0 ||
+		    info->pi_is_counter || info->pi_is_of_span)
 			continue;
-		else if (is_clock(info) && elapsed->el_running == 0)
+		if (is_clock(info) && elapsed->el_running == 0)
 			elapsed->el_running = e;
 		else if (is_cycles(info) && cycles == 0)
 			cycles = e;
 	}
 	if (elapsed->el_running == 0)
 		elapsed->el_running = cycles;
+	elapsed->el_waits = prof_wait_event(reader);
 }
 
 /* Weights of samples of running time, without the idle task. */

@@ -14,6 +14,10 @@ struct prof_elapsed {
 };
 
 const struct prof_elapsed *prof_elapsed_of(const struct prof_reader *reader);
+/* The event of waits, if possible one that records all; 0: there is none. */
+uint32_t prof_wait_event(const struct prof_reader *reader);
+/* True if a filter, as that of lock, leaves out waits of any length. */
+bool	prof_wait_is_part(const struct prof_event_info *info);
 /* -1: samples of this event have no arguments; event 0: there is none. */
 int	prof_wait_arguments(const struct prof_reader *reader, uint32_t event,
 	    struct prof_err *error);

@@ -78,3 +78,25 @@ rm program.debug
 # An exported variable would still be there.
 locks_record program
 locks_check bare "stripped"
+
+# Elapsed time is of the event that has all waits, else a note says whose.
+"$DTPROF" report --by state w.dtp 2>err >table || fail "no states"
+grep -q "only the waits that 'lock/min=1ms/' records" err ||
+    fail "not of all waits, and no note: $(cat err)"
+"$DTPROF" record -q -e lock,off-cpu -o both.dtp -- ./program >truth ||
+    fail "record both"
+"$DTPROF" report --json --by state both.dtp 2>err >states || fail "no states"
+[ ! -s err ] || fail "of all waits: $(cat err)"
+"$DTPROF" script --json both.dtp >samples || fail "no samples"
+py <<'END'
+import json
+
+shown = {row["args"]["state"]: row["total"] for row in
+         json.load(open("states"))["rows"]}
+samples = [json.loads(line) for line in open("samples")]
+waits = sum(s["weight"] for s in samples if s.get("event") == "off-cpu" and
+            s["args"]["state"] == "blocked")
+print("%d ns blocked, by itself %d ns" % (shown["blocked"], waits))
+assert shown["blocked"] == waits > 0
+END
+ok "elapsed time has all waits that were recorded"

@@ -187,6 +187,8 @@ events_choose(struct flame_run *run)
 	if (fo->fo_state != 0) {
 		choose_add_short(&waits, run->fr_reader);
 		choose_say_short("flamegraph", &waits);
+		choose_say_part("flamegraph", run->fr_reader,
+		    "elapsed time includes");
 	}
 	for (size_t e = 1; e < prof_reader_nevents(run->fr_reader) &&
 	    run->fr_nevents < FLAME_MAX_EVENTS; e++) {

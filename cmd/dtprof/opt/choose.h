@@ -92,6 +92,9 @@ bool	*choose_events(const char *command, const struct prof_reader *reader,
 	    const struct opt_strings *names);
 /* Does it have the event off-cpu? */
 bool	 choose_has_waits(const struct prof_reader *reader);
+/* A note if its waits are only those of a filter: WHAT only the waits ... */
+void	 choose_say_part(const char *command, const struct prof_reader *reader,
+	    const char *what);
 /* Waits that have no sample, of all recordings that are added. */
 struct choose_short {
 	uint64_t	 cs_waits;

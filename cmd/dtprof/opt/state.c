@@ -10,25 +10,31 @@
 
 #include "../ui/terminal.h"
 #include "choose.h"
+#include "recording/elapsed.h"
 
 static const char *const states[] = { "running", "runnable", "blocked" };
 #define NSTATES		(sizeof(states) / sizeof(states[0]))
 
-/* Number of the event off-cpu; 0: the recording has none. */
-static size_t
-waits_find(const struct prof_reader *reader)
-{
-	for (size_t e = 1; e < prof_reader_nevents(reader); e++)
-		if (strcmp(prof_reader_event(reader, e)->pi_provider,
-		    "wait") == 0)
-			return (e);
-	return (0);
-}
-
 bool
 choose_has_waits(const struct prof_reader *reader)
 {
-	return (waits_find(reader) != 0);
+	return (prof_wait_event(reader) != 0);
+}
+
+void
+choose_say_part(const char *command, const struct prof_reader *reader,
+    const char *what)
+{
+	const uint32_t event = prof_wait_event(reader);
+	const struct prof_event_info *info;
+
+	if (event == 0)
+		return;
+	info = prof_reader_event(reader, event);
+	if (prof_wait_is_part(info))
+		msg_note(command, "%s only the waits that '%s' records; to "
+		    "have all waits, record with --off-cpu", what,
+		    info->pi_name);
 }
 
 void
@@ -40,7 +46,8 @@ choose_add_short(struct choose_short *waits, const struct prof_reader *reader)
 	char key[64];
 
 	for (int n = 0; n < 2; n++) {
-		snprintf(key, sizeof(key), "waits.%zu.%s", waits_find(reader),
+		snprintf(key, sizeof(key), "waits.%u.%s",
+		    prof_wait_event(reader),
 		    words[n]);
 		value = prof_reader_info(reader, key);
 		*to[n] += value == NULL ? 0 : strtoull(value, NULL, 10);

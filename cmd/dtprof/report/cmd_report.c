@@ -228,6 +228,8 @@ choose_time(struct report *report, const struct report_options *rp,
 		    prof_reader_error(reader)->pe_text);
 		has_elapsed = false;
 	}
+	if (has_elapsed)
+		choose_say_part("report", reader, "elapsed time includes");
 	return (has_elapsed ? choose_elapsed("report", reader, rp->rp_state,
 	    &options->pl_filter, &report->re_filter) :
 	    choose_events("report", reader, &rp->rp_events));

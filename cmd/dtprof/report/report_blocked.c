@@ -196,6 +196,9 @@ report_blocked(struct report *report, const struct report_waits *rw)
 		shown.sw_total_ns += row->bl_ns;
 	if (shown.sw_nrows == 0)
 		msg_note("report", "no sample is a wait for a lock");
+	else
+		choose_say_part("report", report->re_reader,
+		    "what holders did includes");
 	if (shown.sw_nrows > rw->rw_limit)
 		shown.sw_nrows = rw->rw_limit;
 	status = report_rows(report, &rows, rw->rw_form, rw->rw_color);
