@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "process/symbols.h"
 #include "profile_impl.h"
+#include "recording/elapsed.h"
 #include "recording/query.h"
 
 #define FEW_SAMPLES	100	/* a share of 10% is then 5.5% to 17.4% */
@@ -256,9 +257,12 @@ say_few(struct doubts *doubts)
 		    "%.0f%% to %.0f%%",
 		    100 * fmax(middle - half, 0), 100 * (middle + half));
 	}
-	say_cure(doubts, quality->pq_samples == 0 ? "a waiting thread has no "
-	    "samples; see waits with dtprof record --off-cpu" :
-	    "record longer or at a higher rate (-F)");
+	say_cure(doubts, quality->pq_samples > 0 ?
+	    "record longer or at a higher rate (-F)" :
+	    prof_wait_event(doubts->do_reader) != 0 ? "a waiting thread has "
+	    "no samples; see waits with dtprof report --by reason" :
+	    "a waiting thread has no samples; see waits with dtprof record "
+	    "--off-cpu");
 }
 
 /* Waits that were not walked; what was when has no stack then. */

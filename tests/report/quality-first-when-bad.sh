@@ -38,6 +38,9 @@ grep -q '^warning: cpu-clock: the recording was cut short: ' bad.says &&
 ok "nothing when good, $lines warnings above the table when bad"
 expect 0 "$DTPROF" report --filter 'comm == "x"' good.dtp
 expect_out 'only 0 samples; a waiting thread .* dtprof record --off-cpu$' waits
+expect 0 "$DTPROF" record -q -e off-cpu -e cpu-clock -o waits.dtp -- sleep 0.1
+expect 0 "$DTPROF" report --filter 'comm == "x"' waits.dtp
+expect_out 'cpu-clock: only 0 samples; .* dtprof report --by reason$' waits
 cat >check.py <<'END'
 import json, re, sys
 import xml.etree.ElementTree as xml
