@@ -46,6 +46,7 @@ bench: tests-built
 	@$(TEST_ENV) sh tests/bench/import.sh
 	@$(TEST_ENV) sh tests/bench/probes.sh
 	@$(TEST_ENV) sh tests/bench/waits.sh
+	@$(TEST_ENV) sh tests/bench/ring.sh
 
 #> bench-peers: the same work by dtprof, perf, samply, bpftrace (WORK="true")
 bench-peers: $(O)/dtprof $(O)/tests/work/can

@@ -3,8 +3,8 @@
 # ASSERTION: Ten minutes beside storms that change every few seconds, in an
 # order by SEED, a recorder of everything keeps its limits in each 10 s, by
 # /proc alone: the CPU time of the recorder, its children and its BPF programs
-# is within --max-overhead, its memory does not grow.  Of its timer's samples
-# it has at least 0.9 of what the rate promises, weights make up the time,
+# is within --max-overhead, its memory within --max-memory.  Of its timer it has
+# at least 0.9 of the samples that the rate promises, weights make up the time,
 # programs that measure their own shares have them, also after the rate was
 # lowered, and the accounting balances.  Without a limit more is used.
 # TIMEOUT: 2400
@@ -16,8 +16,8 @@
 need_recording
 tmpdir
 SEED=${SEED:-$(date +%s)} DURATION=${DURATION:-600}
-: "${LIMIT:=3}" "${HZ:=499}"
-export SEED DURATION LIMIT HZ
+: "${LIMIT:=3}" "${MEMORY:=160}" "${HZ:=499}"
+export SEED DURATION LIMIT MEMORY HZ
 echo "seed $SEED"
 mkdir names
 for n in $(seq 0 99); do

@@ -22,6 +22,7 @@ import recording as rec
 SEED = int(os.environ["SEED"])
 DURATION = int(os.environ["DURATION"])
 LIMIT = float(os.environ["LIMIT"])
+MEMORY = int(os.environ["MEMORY"])
 HZ = int(os.environ["HZ"])
 WORK = os.environ["work"]
 CPUS = os.cpu_count()
@@ -79,13 +80,8 @@ class Watch(threading.Thread):
     def look(self):
         """One more."""
         family = self.family()
-        memory = 0
-        for pid in family:
-            try:
-                memory += int(re.search(r"VmRSS:\s*(\d+)", open(
-                    "/proc/%d/status" % pid).read())[1])
-            except (OSError, TypeError):
-                continue
+        with open("/proc/%d/status" % self.pid) as status:
+            memory = int(re.search(r"VmRSS:\s*(\d+)", status.read())[1])
         self.look_at_programs()
         self.looks.append((
             time.monotonic_ns(), sum(sum(map(int, fields[11:15])) for
@@ -96,7 +92,7 @@ class Watch(threading.Thread):
         while not self.is_over:
             try:
                 self.look()
-            except OSError:
+            except (OSError, TypeError):
                 break
             time.sleep(0.5)
 
@@ -224,8 +220,9 @@ def check_rates(watch, times, marks):
 
 
 def check_memory(watch):
-    """It does not grow once it has seen all storms."""
+    """It does not grow once it has seen all storms, and has its limit."""
     kilobytes = [look[3] for look in watch.looks]
+    rec.check(max(kilobytes) <= MEMORY * 1024, "%d kB" % max(kilobytes))
     early, late = (max(part) for part in (
         kilobytes[:len(kilobytes) // 2], kilobytes[len(kilobytes) // 2:]))
     rec.check(DURATION < 300 or late <= 1.1 * early, "from %d to %d kB" %
@@ -325,7 +322,8 @@ def main():
     """With a limit, then without."""
     enable_stats()
     keep_busy()
-    recorder = Recorder("a.dtp", "--max-overhead", str(LIMIT))
+    recorder = Recorder("a.dtp", "--max-overhead", str(LIMIT),
+                        "--max-memory", "%dM" % MEMORY)
     known = storms(DURATION)
     recorder.end()
     print(open("a.dtp.err").read())
