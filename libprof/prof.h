@@ -286,6 +286,15 @@ int prof_session_dump(struct prof_session *session, const char *path,
 int prof_session_shrink(struct prof_session *session, uint64_t bytes,
     const char *why);
 /*
+ * Of a limit that the caller keeps, by the name of its option: the most that
+ * was used of it, and what was done to keep it, or "none".  The recording has
+ * the last words of each limit, and of po_max_overhead.
+ */
+int prof_session_budget(struct prof_session *session, const char *name,
+    double limit, double used_max, const char *action);
+/* The n-th of these, "NAME LIMIT USED_MAX ACTION"; NULL: there is none. */
+const char *prof_session_budget_text(struct prof_session *session, size_t n);
+/*
  * With po_rotates, while it records: end the file and go on in another, in the
  * background.  Each file is a whole recording of its time, and nothing is lost
  * between two.  A file that cannot be made changes nothing.

@@ -381,13 +381,12 @@ prof_describe_overhead(struct prof_session *session)
 			return (-1);
 	}
 	if (ov->ov_behind_ns != 0) {
-		snprintf(text, sizeof(text), "buffers were read more slowly "
-		    "than they filled for %.1f s, to keep --max-overhead",
-		    (double)ov->ov_behind_ns / 1e9);
+		prof_pace_text(ov, text, sizeof(text));
 		if (say_info(session, "less.pace", text) == -1)
 			return (-1);
 	}
-	return (say_detached(session) == -1 ? -1 : say_notes(session));
+	return (say_detached(session) == -1 ||
+	    prof_budgets_say(session) == -1 ? -1 : say_notes(session));
 }
 
 /* The comparison: how many of each kind, and where they went apart. */

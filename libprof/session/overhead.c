@@ -77,6 +77,29 @@ overhead_measure(struct prof_session *session)
 		    ov->ov_programs_from_ns;
 }
 
+/* The most of all CPUs in ten seconds, or in all if that is less. */
+static void
+spent_look(struct prof_session *session, uint64_t now_ns)
+{
+	struct prof_overhead *ov = &session->se_overhead;
+	const struct prof_spent now = { now_ns,
+	    ov->ov_recorder_ns + ov->ov_programs_ns };
+	const struct prof_spent *first = &ov->ov_spent[
+	    ov->ov_nlooks < PROF_SPENT_LOOKS ? 0 :
+	    ov->ov_nlooks % PROF_SPENT_LOOKS];
+	double share;
+
+	if (ov->ov_nlooks > 0 && now_ns > first->sp_at_ns) {
+		share = (double)(now.sp_cost_ns - first->sp_cost_ns) /
+		    ((double)(now_ns - first->sp_at_ns) *
+		    (double)session->se_plan.pn_nonline);
+		if (ov->ov_nlooks <= PROF_SPENT_LOOKS ||
+		    share > ov->ov_share_max)
+			ov->ov_share_max = share;
+	}
+	ov->ov_spent[ov->ov_nlooks++ % PROF_SPENT_LOOKS] = now;
+}
+
 int
 prof_overhead_begin(struct prof_session *session)
 {
@@ -89,6 +112,7 @@ prof_overhead_begin(struct prof_session *session)
 	ov->ov_recorder_from_ns = prof_overhead_recorder_ns(session);
 	prof_pace_begin(session);
 	ov->ov_looked_ns = prof_now_ns();
+	spent_look(session, ov->ov_looked_ns);
 	if (source->so_backend->bk_measure == NULL)
 		return (prof_session_add_note(session, "--max-overhead does "
 		    "not lower the rate without BPF"));
@@ -415,6 +439,7 @@ prof_overhead_look(struct prof_session *session)
 	overhead_measure(session);
 	cost_ns = ov->ov_recorder_ns + ov->ov_programs_ns - cost_ns;
 	programs_ns = ov->ov_programs_ns - programs_ns;
+	spent_look(session, now_ns);
 	lives_ns = lives_look(session);
 	probes_ns = ov->ov_is_measured ? probes_look(session) : 0;
 	events_ns = events_look(session, programs_ns - lives_ns);
@@ -429,6 +454,27 @@ prof_overhead_look(struct prof_session *session)
 	    probes_ns, allowed_ns));
 }
 
+int
+prof_overhead_budget(struct prof_session *session)
+{
+	const struct prof_overhead *ov = &session->se_overhead;
+	char rate[64] = "", pace[96] = "", text[256];
+
+	if (session->se_options.po_max_overhead == 0)
+		return (0);
+	if (ov->ov_slower > 1)
+		prof_overhead_text(ov, rate, sizeof(rate));
+	if (ov->ov_behind_ns != 0)
+		prof_pace_text(ov, pace, sizeof(pace));
+	snprintf(text, sizeof(text), "%s%s%s%s%s", rate, rate[0] != '\0' &&
+	    pace[0] != '\0' ? "; " : "", pace, ov->ov_detached != NULL &&
+	    (rate[0] != '\0' || pace[0] != '\0') ? "; " : "",
+	    ov->ov_detached == NULL ? "" : ov->ov_detached);
+	return (prof_session_budget(session, "max-overhead",
+	    100 * (double)session->se_options.po_max_overhead / WHOLE,
+	    100 * ov->ov_share_max, text[0] == '\0' ? "none" : text));
+}
+
 void
 prof_overhead_end(struct prof_session *session)
 {
@@ -437,5 +483,6 @@ prof_overhead_end(struct prof_session *session)
 	if (session->se_options.po_max_overhead == 0)
 		return;
 	overhead_measure(session);
+	spent_look(session, prof_now_ns());
 	ov->ov_was_measured = ov->ov_is_measured;
 }

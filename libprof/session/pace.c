@@ -152,6 +152,13 @@ pace_mark(struct prof_session *session, bool is_behind)
 	return (prof_session_mark(session, text));
 }
 
+void
+prof_pace_text(const struct prof_overhead *ov, char *text, size_t size)
+{
+	snprintf(text, size, "buffers were read more slowly than they filled "
+	    "for %.1f s", (double)ov->ov_behind_ns / 1e9);
+}
+
 int
 prof_pace_look(struct prof_session *session, uint64_t elapsed_ns,
     uint64_t programs_ns, uint64_t lives_ns)

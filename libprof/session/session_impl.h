@@ -177,6 +177,14 @@ struct prof_room {
 	uint64_t	 rm_at_ns;
 };
 
+#define PROF_SPENT_LOOKS	20
+
+/* What recording had cost since it began. */
+struct prof_spent {
+	uint64_t	 sp_at_ns;
+	uint64_t	 sp_cost_ns;
+};
+
 /* What recording has cost since it began, and by how much it was slowed. */
 struct prof_overhead {
 	bool		 ov_is_measured; /* the programs, too */
@@ -196,7 +204,11 @@ struct prof_overhead {
 	size_t		 ov_nevents;
 	uint64_t	 ov_clocks_ns;	/* of spans, at the last look */
 	char		*ov_detached;	/* NULL: none */
-	uint64_t	 ov_lives_ns;	/* of process events, at the last look */
+	/* As it was at the last looks: those of more than ten seconds. */
+	struct prof_spent ov_spent[PROF_SPENT_LOOKS];
+	size_t		 ov_nlooks;
+	double		 ov_share_max;	/* of all CPUs, in ten seconds */
+	uint64_t	 ov_lives_ns;	/* of process events, likewise */
 	uint64_t	 ov_handed_ns;	/* mg_spent_ns, at the last look */
 	uint64_t	 ov_samples;	/* se_samples, then */
 	uint64_t	 ov_records;	/* se_records, then */
@@ -218,6 +230,8 @@ void	prof_overhead_text(const struct prof_overhead *overhead, char *text,
 	    size_t size);
 /* From time to time, while recording. */
 int	prof_overhead_look(struct prof_session *session);
+/* What was used of --max-overhead up to now; -1: failed. */
+int	prof_overhead_budget(struct prof_session *session);
 /* After the programs have ended. */
 void	prof_overhead_end(struct prof_session *session);
 /* The back end that samples. */
@@ -226,6 +240,18 @@ const struct prof_source *prof_overhead_source(
 /* CPU time of the recorder and its children, since they began. */
 uint64_t prof_overhead_recorder_ns(const struct prof_session *session);
 void	prof_overhead_free(struct prof_overhead *overhead);
+
+/* ----------------------------------------------------------- budget.c */
+
+#define PROF_BUDGETS	4	/* limits of a recording */
+
+/* A limit, and the most that was used of it; in use from the first on. */
+struct prof_budget {
+	char		 bu_name[24];	/* of its option; "": free */
+	char		 bu_text[320];	/* as in the recording */
+};
+
+int	prof_budgets_say(struct prof_session *session);
 
 /* ------------------------------------------------------------- pace.c */
 
@@ -239,6 +265,9 @@ uint64_t prof_pace_round_ns(struct prof_session *session);
 bool	prof_pace_may(struct prof_session *session, enum prof_paced work);
 void	prof_pace_paid(struct prof_session *session, enum prof_paced work,
 	    uint64_t spent_ns);
+/* For how long less was done than there was to do. */
+void	prof_pace_text(const struct prof_overhead *overhead, char *text,
+	    size_t size);
 /*
  * At a look: what the programs have used since, and of it those of process
  * events.  1: less was done than there was to do.
@@ -413,6 +442,7 @@ struct prof_session {
 	uint64_t	 se_file_bytes;	/* known after stop */
 	int		 se_wait_ms;	/* until the next round, adapted */
 	uint64_t	 se_woken_ns;	/* last, by more than the alarm */
+	struct prof_budget se_budget[PROF_BUDGETS];
 	char		**se_notes;
 	size_t		 se_nnotes;
 	size_t		 se_nstamped;	/* of them in the recording */

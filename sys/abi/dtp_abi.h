@@ -358,8 +358,8 @@ struct dtp_control {
 	__u64	co_awaited_ns;	/* [c] when it did */
 	__u64	co_until_ns;	/* [u] samples are stored until then, unless */
 				/* the reader looks at the rings before */
-	__u64	co_lives_most;	/* [u] bytes of a ring that process events may */
-				/* use; 0: none are stored */
+	__u64	co_lives_most;	/* [u] bytes of a ring for process events; 0: */
+				/* none are stored */
 };
 
 /*

@@ -219,6 +219,18 @@ def check_rates(watch, times, marks):
                marks[-1][1] if marks else 1))
 
 
+def check_told(watch, path):
+    """The most that the recording says was used is what we saw."""
+    budgets = {b["name"]: b for b in rec.report(path)["budgets"]}
+    told = budgets["max-overhead"]["used_max"]
+    rec.check(abs(told - max(watch.shares())) <= 0.15 * LIMIT,
+              "%.2f %% are told, %.2f %% by /proc" % (told,
+                                                      max(watch.shares())))
+    rec.check(max(look[3] for look in watch.looks) * 1024 <=
+              budgets["max-memory"]["used_max"], "%r" % budgets)
+    rec.ok("told: %r" % budgets)
+
+
 def check_memory(watch):
     """It does not grow once it has seen all storms, and has its limit."""
     kilobytes = [look[3] for look in watch.looks]
@@ -329,6 +341,7 @@ def main():
     print(open("a.dtp.err").read())
     check_windows(recorder.watch, "with --max-overhead")
     check_memory(recorder.watch)
+    check_told(recorder.watch, "a.dtp")
     marks = read_marks("a.dtp")
     check_time("a.dtp")
     times = check_shares("a.dtp", known, marks)

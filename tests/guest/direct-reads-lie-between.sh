@@ -11,7 +11,7 @@
 
 . "${SRC:=$PWD}/tests/guest/lib.sh"
 [ "$GUEST_ARCH" = arm64 ] || skip "needs a counter in hardware"
-GUEST_CPUS=2
+export GUEST_CPUS=2
 guest_boot <<'END'
 echo 1 >/proc/sys/kernel/perf_user_access || exit
 guest_counters 0 0 1 20000 >alone.json || { cat alone.json; exit 1; }

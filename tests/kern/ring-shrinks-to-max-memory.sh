@@ -3,7 +3,8 @@
 # ASSERTION: A recorder whose ring would make it need more than --max-memory
 # gives up the oldest samples and stays within it, by /proc; the newest samples
 # are there without a gap, and what was given up is counted, so that the
-# accounting balances; the recording says so at the time, and so do reports.
+# accounting balances; the recording says so at the time, and so do reports,
+# which with the recorder's status say how much memory it had, by /proc.
 # Where the limit is far away nothing is given up.  Without a ring the recorder
 # stops, with a whole recording.
 #
@@ -65,6 +66,7 @@ recording()	# limit argument ...
 		watch 1 has_bytes 200000
 	else
 		watch 20 has_warned
+		ring_bytes >/dev/null || fail "no status"
 	fi
 	pkill -TERM -P $recorder calls
 	record_wait 0
@@ -77,8 +79,9 @@ recording "$limit" --ring 256M --max-memory "${limit}K" -o held.dtp
     fail "$most kB, above the limit of $limit kB"
 "$DTPROF" report --stats held.dtp 2>/dev/null |
     grep '^degraded .*ring reduced to ' || fail "report does not tell"
-py <<'END'
+py "$limit" "$most" <<'END'
 import json
+import sys
 import recording as rec
 
 NAME = "syscall:close"
@@ -90,6 +93,18 @@ def calls(*args):
             if r["args"]["fd"] >= 0x40000000]
 
 
+def budget(budgets):
+    return {b["name"]: b for b in budgets}["max-memory"]
+
+
+limit, most = (1024 * int(arg) for arg in sys.argv[1:])
+kept = budget(rec.report("held.dtp")["budgets"])
+asked = budget(json.load(open("status.json"))["recorders"][0]["budgets"])
+rec.check(kept["limit"] == asked["limit"] == limit, "%r %r" % (kept, asked))
+rec.check(most <= kept["used_max"] <= 1.1 * limit, "%r, %d by /proc" %
+          (kept, most))
+rec.check(0 < asked["used_max"] <= kept["used_max"], "%r" % asked)
+rec.check(kept["action"].endswith("MB of samples are kept"), "%r" % kept)
 made = json.load(open("made"))["calls"]
 free = rec.accounting("free.dtp")[NAME]
 rec.check(free["overwritten"] == 0, "%r" % free)

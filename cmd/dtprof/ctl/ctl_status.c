@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../ui/budget.h"
 #include "../ui/emit.h"
 #include "../ui/terminal.h"
 #include "ctl.h"
@@ -132,6 +133,9 @@ put_recorder(const struct ctl_answer *answer, struct out *out)
 	    100 * share_of(answer, "cpu_share"));
 	put_bytes(out, number_of(answer, "memory_bytes"), " of memory, ");
 	put_bytes(out, number_of(answer, "disk_bytes"), " written\n");
+	for (size_t n = 0; value_at(answer, "budget", n) != NULL; n++)
+		budget_text(value_at(answer, "budget", n), "  limit     ",
+		    out);
 	if (has_ring(answer))
 		put_ring(answer, out);
 }
@@ -198,6 +202,10 @@ emit_recorder(const struct ctl_answer *answer, struct emit *em)
 	    COUNT("dumps", number_of(answer, "dumps")),
 	    KNOWN(is_ring,
 	    COUNT("dump_max", number_of(answer, "dump_max"))));
+	emit_list(em, "budgets");
+	for (size_t n = 0; value_at(answer, "budget", n) != NULL; n++)
+		budget_emit(value_at(answer, "budget", n), em);
+	emit_close(em);
 	emit_triggers(answer, em);
 	emit_last(answer, em);
 	emit_close(em);

@@ -185,9 +185,14 @@ static void
 size_look(struct recording *rc)
 {
 	const struct opt_number *most = &rc->rc_options->ro_max_size;
+	const uint64_t bytes = rc->rc_status.ps_file_bytes;
 
-	if (!most->on_set || rc->rc_is_full ||
-	    rc->rc_status.ps_file_bytes < most->on_value)
+	if (!most->on_set || rc->rc_is_full)
+		return;
+	(void)prof_session_budget(rc->rc_session, "max-size",
+	    (double)most->on_value, (double)bytes, bytes < most->on_value ?
+	    "none" : "stopped");
+	if (bytes < most->on_value)
 		return;
 	rc->rc_is_full = true;
 	rc->rc_ending.en_end_ns = term_now_ns();

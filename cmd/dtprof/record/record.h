@@ -226,6 +226,7 @@ struct record_memory {
 	uint64_t	 rm_shrunk_ns;	/* 0: it is as it was */
 	uint64_t	 rm_looked_ns;
 	uint64_t	 rm_bytes;	/* resident at that time */
+	char		 rm_action[64];	/* "": none yet */
 };
 
 /* That are resident; 0: not known. */

@@ -66,6 +66,7 @@ put_status(FILE *stream, const struct record_options *ro,
     struct record_dumping *rd, struct prof_session *session)
 {
 	struct prof_status ps;
+	const char *budget;
 
 	prof_session_status(session, &ps);
 	fprintf(stream, "state %s\n", ps.ps_is_paused ? "paused" :
@@ -83,6 +84,9 @@ put_status(FILE *stream, const struct record_options *ro,
 	fprintf(stream, "memory_bytes %" PRIu64 "\n", record_memory_bytes());
 	fprintf(stream, "disk_bytes %" PRIu64 "\n", rd->rd_on != 0 ?
 	    rd->rd_bytes : ps.ps_file_bytes);
+	for (size_t n = 0; (budget = prof_session_budget_text(session,
+	    n)) != NULL; n++)
+		record_status_line(stream, "budget", budget);
 	record_dumping_status(rd, session, stream);
 }
 

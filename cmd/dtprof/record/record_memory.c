@@ -8,9 +8,12 @@
  * Called by record.c; the parsers of files are other processes, with limits of
  * their own.
  */
+#include <sys/resource.h>
+
 #include <inttypes.h>
 #include <malloc.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "../ui/terminal.h"
@@ -66,6 +69,8 @@ kept_shrink(struct record_memory *rm, struct prof_session *session,
 	if (rv == 1) {
 		rm->rm_most = most;
 		rm->rm_shrunk_ns = rm->rm_looked_ns;
+		snprintf(rm->rm_action, sizeof(rm->rm_action),
+		    "only %.1f MB of samples are kept", (double)most / 1e6);
 		msg_warning("record", "only %.1f MB of samples are kept: %s",
 		    (double)most / 1e6, why);
 		return (0);
@@ -73,6 +78,7 @@ kept_shrink(struct record_memory *rm, struct prof_session *session,
 	if (most > RECORD_RING_MIN || bytes + ROOM <= rm->rm_limit ||
 	    rm->rm_looked_ns - rm->rm_shrunk_ns < PATIENCE_NS)
 		return (0);
+	strcpy(rm->rm_action, "stopped");
 	snprintf(text, sizeof(text), "stopped: %s", why);
 	msg_warning("record", "%s", text);
 	return (prof_session_mark(session, text) == -1 ? msg_prof("record",
@@ -88,6 +94,20 @@ is_short(const struct record_memory *rm, uint64_t bytes)
 	return (bytes + ROOM + 2 * more > rm->rm_limit);
 }
 
+/* The most up to now, for the recording and for those who ask. */
+static int
+budget_tell(const struct record_memory *rm, struct prof_session *session)
+{
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_SELF, &usage) == -1)
+		return (0);
+	return (prof_session_budget(session, "max-memory",
+	    (double)rm->rm_limit, (double)usage.ru_maxrss * 1024,
+	    rm->rm_action[0] == '\0' ? "none" : rm->rm_action) == -1 ?
+	    msg_prof("record", prof_session_error(session)) : 0);
+}
+
 int
 record_memory_look(struct record_memory *rm, struct prof_session *session,
     uint64_t kept)
@@ -95,6 +115,7 @@ record_memory_look(struct record_memory *rm, struct prof_session *session,
 	const uint64_t now_ns = term_now_ns();
 	uint64_t bytes;
 	bool is_now;
+	int rv;
 
 	if (rm->rm_limit == 0 || now_ns - rm->rm_looked_ns < LOOK_NS)
 		return (0);
@@ -114,7 +135,8 @@ record_memory_look(struct record_memory *rm, struct prof_session *session,
 	/* If more is kept than allowed, the writer has not yet come to it. */
 	if (!is_now || (kept > rm->rm_most &&
 	    now_ns - rm->rm_shrunk_ns < PATIENCE_NS))
-		return (0);
-	return (kept_shrink(rm, session, most_kept(kept,
-	    (int64_t)(rm->rm_limit - ROOM) - (int64_t)bytes), bytes));
+		return (budget_tell(rm, session));
+	rv = kept_shrink(rm, session, most_kept(kept,
+	    (int64_t)(rm->rm_limit - ROOM) - (int64_t)bytes), bytes);
+	return (rv != -1 && budget_tell(rm, session) == -1 ? -1 : rv);
 }

@@ -4,6 +4,7 @@
 #define STATS_H
 
 #include "../cmd.h"
+#include "../ui/budget.h"
 #include "../ui/emit.h"
 
 /* What one pass over the recording found. */
@@ -144,6 +145,10 @@ void	stats_throttled_json(const struct stats *stats, struct emit *emit,
 
 /* --------------------------------------------- stats_text.c, _json.c */
 
+#define STATS_BUDGETS	4	/* limits of a recording, at most */
+
+/* The line of the n-th limit; NULL: there is none. */
+const char *stats_budget(const struct stats *stats, size_t n);
 void	stats_text(const struct stats *stats,
 	    const struct stats_names *names, struct out *out, bool per_cpu);
 void	stats_json(const struct stats *stats,

@@ -162,6 +162,10 @@ stats_json_begin(const struct stats *stats, struct emit *em)
 	for (size_t e = 0; e < stats->st_nevents; e++)
 		emit_accounting(stats, em, e);
 	emit_close(em);
+	emit_rows(em, "budgets");
+	for (size_t n = 0; n < STATS_BUDGETS; n++)
+		budget_emit(stats_budget(stats, n), em);
+	emit_close(em);
 }
 
 void

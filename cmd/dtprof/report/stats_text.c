@@ -24,6 +24,15 @@ show_info(const struct stats *stats, struct out *out, const char *label,
 	OUT(out, " ", value, "\n");
 }
 
+const char *
+stats_budget(const struct stats *stats, size_t n)
+{
+	char key[32];
+
+	snprintf(key, sizeof(key), "budget.%zu", n);
+	return (prof_reader_info(stats->st_reader, key));
+}
+
 /* What the recorder said about how it was made. */
 static void
 show_notes(const struct stats *stats, struct out *out)
@@ -106,6 +115,8 @@ show_head(const struct stats *stats, struct out *out)
 	show_info(stats, out, "degraded", "less.pace");
 	show_info(stats, out, "degraded", "less.probes");
 	show_info(stats, out, "degraded", "less.memory");
+	for (size_t n = 0; n < STATS_BUDGETS; n++)
+		budget_text(stats_budget(stats, n), "limit        ", out);
 	show_place(stats, out);
 	show_notes(stats, out);
 	if (stats->st_ran_ns > 0)
