@@ -3,6 +3,7 @@
 # ASSERTION: a dump that finds the disk full, read-only or without its directory
 # fails, says so, and costs nothing else: older files stay as they are, the
 # recorder goes on, and the next dump has no gap, is the newest, and balances.
+# It does not count for --dump-max.
 #
 # Easy to get wrong: a name that is taken by a dump that came to nothing, what
 # was kept given up for a dump that failed.
@@ -21,8 +22,9 @@ at_end()
 event=syscalls:sys_enter_lseek
 mkdir disk
 mount -t tmpfs -o size=1M dtprof-test disk || skip "cannot mount a tmpfs here"
-"$DTPROF" record --ring 256K --dump-after 0s --dump-on SIGUSR2 -e $event \
-    -o 'disk/%n.dtp' -- "$work/sequence" 0 made 1000 >number 2>said </dev/null &
+"$DTPROF" record --ring 256K --dump-after 0s --dump-on SIGUSR2 --dump-max 2 \
+    -e $event -o 'disk/%n.dtp' -- "$work/sequence" 0 made 1000 \
+    >number 2>said </dev/null &
 recorder=$!
 kill_at_end $recorder
 await_recording $recorder
@@ -52,10 +54,11 @@ mount -o remount,rw disk
 expect 1 "$DTPROF" ctl --recorder $recorder dump -o gone/4.dtp
 expect_err 'gone/4.dtp: no such directory'
 dump 'dump 5 (SIGUSR2): .* in disk/5.dtp$'
+dump '^dtprof: record: warning: no more dumps .* --dump-max 2 is reached$'
 pkill -TERM -P $recorder sequence
 wait $recorder
 [ $? -eq 125 ] || fail "dumps failed, and status $?"
-grep -q ', 5 dumps, 3 failed$' said || fail "summary: $(tail -n 1 said)"
+grep -q ', 2 dumps, 3 failed$' said || fail "summary: $(tail -n 1 said)"
 [ "$(sha256sum disk/1.dtp)" = "$sum" ] || fail "an older dump has changed"
 [ "$(echo disk/*)" = 'disk/1.dtp disk/5.dtp' ] || fail "left: $(ls disk)"
 py <<'END'

@@ -340,8 +340,8 @@ static void
 show_written(struct out *out, const struct recording *rc)
 {
 	const struct prof_status *ps = &rc->rc_status;
-	const uint64_t dumps = rc->rc_dumping->rd_shown;
 	const uint64_t failed = rc->rc_dumping->rd_failed;
+	const uint64_t dumps = rc->rc_dumping->rd_shown - failed;
 	struct stat st;
 	char bytes[32];
 

@@ -100,10 +100,11 @@ record_dumping_set(struct record_dumping *rd, const struct record_options *ro,
 
 /* ------------------------------------------------------------- triggers */
 
+/* Written or being written: one that failed leaves room for another. */
 static bool
 is_at_most(const struct record_dumping *rd)
 {
-	return (rd->rd_number >= rd->rd_most);
+	return (rd->rd_number - rd->rd_failed >= rd->rd_most);
 }
 
 void
@@ -247,6 +248,7 @@ dumped_show(struct record_dumping *rd, struct prof_session *session,
 	rd->rd_shown++;
 	if (pd->pd_error.pe_code != PROF_OK) {
 		rd->rd_failed++;
+		rd->rd_has_warned = false;
 		msg_prof("record", &pd->pd_error);
 		dumped_answer(rd, session, false, pd->pd_error.pe_text);
 		return;
@@ -341,7 +343,7 @@ record_dumping_status(const struct record_dumping *rd,
 	fprintf(stream, "history_ns %llu\nring_bytes %llu\ndumps %llu\n"
 	    "dump_max %llu\n", (unsigned long long)kept.kp_history_ns,
 	    (unsigned long long)kept.kp_bytes,
-	    (unsigned long long)rd->rd_number,
+	    (unsigned long long)(rd->rd_number - rd->rd_failed),
 	    (unsigned long long)rd->rd_most);
 	for (size_t n = 0; n < NTRIGGERS; n++)
 		if ((rd->rd_on & triggers[n].tr_bit) != 0)
