@@ -32,6 +32,8 @@ record -d -- true | does not record
 record --all-kernel -- true | cpu-clock:k
 record --overwrite -- true | works
 record --switch-output=1s -- true | works
+record --switch-output=signal -o plain -- true | works
+record --overwrite --switch-output=signal -o plain -- true | works
 report --stdio | works
 report --stdio --no-children -g none | works
 report -n --stdio | works

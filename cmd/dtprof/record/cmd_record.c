@@ -440,15 +440,29 @@ free_events(struct opt_strings *events)
 	free(events->os_text);
 }
 
+/* As of perf, the names of all files begin with a plain name. */
+static char *
+number_names(struct record_options *ro)
+{
+	char *pattern;
+
+	if (ro->ro_switch_output == NULL || record_name_varies(ro->ro_output) ||
+	    strcmp(ro->ro_output, DEFAULT_RECORDING) == 0 ||
+	    asprintf(&pattern, "%s.%%n", ro->ro_output) == -1)
+		return (NULL);
+	ro->ro_output = pattern;
+	return (pattern);
+}
+
 static int
 run_record(void *options, int n, char **operands)
 {
-	const struct record_options *ro = options;
+	struct record_options *ro = options;
 	struct record_events events = { .re_spans = ro->ro_spans };
 	struct record_dumping dumping = { 0 };
 	struct record_rotating rotating = { 0 };
 	struct prof_options po = { 0 };
-	char off_cpu[64] = "off-cpu";
+	char *pattern = number_names(ro), off_cpu[64] = "off-cpu";
 	int status = EXIT_DTPROF;
 
 	if (check_push(ro) == 0 && check_target(ro, n > 0) == 0 &&
@@ -482,5 +496,6 @@ run_record(void *options, int n, char **operands)
 	record_rotating_free(&rotating);
 	free_events(&events.re_events);
 	free_events(&events.re_with);
+	free(pattern);
 	return (status);
 }
