@@ -186,7 +186,7 @@ spec_how_often(struct prof_spec *spec, const char *key, const char *value,
 		    "cycles/period=1000003/ or cycles/freq=999/"));
 	}
 	if (number == 0) {
-		prof_fail(error, PROF_E_LIMIT, "invalid %s of 0",
+		prof_fail(error, PROF_E_LIMIT, "%s 0: out of range",
 		    is_hz ? "frequency" : "period");
 		return (prof_cure(error, "use 1 or more"));
 	}

@@ -562,8 +562,10 @@ prof_describe_names(struct prof_session *session)
 	    "processes with dropped mappings may be unresolved") == -1)
 		return (-1);
 	if (stats.ns_maps_over > 0 && prof_session_add_note(session, "%" PRIu64
-	    " perf maps of JITs exceed the memory budget: addresses in the "
-	    "code of these JITs are unresolved", stats.ns_maps_over) == -1)
+	    " perf map%s of JITs exceed%s the memory budget: addresses in the "
+	    "code of these JITs are unresolved", stats.ns_maps_over,
+	    stats.ns_maps_over == 1 ? "" : "s",
+	    stats.ns_maps_over == 1 ? "s" : "") == -1)
 		return (-1);
 	if (stats.ns_dumps_over > 0 && prof_session_add_note(session, "%" PRIu64
 	    " JIT dumps were not read, because the recorder had too many JIT "

@@ -61,6 +61,8 @@ refused 125 'directory cannot be written' 'directory' \
     $r --ring 1M -o /nonexistent/%n.dtp -- true
 refused 125 'dump cannot be written to standard output' 'file' \
     $r --ring 1M --dump-max 1 -o - -- true
+refused 125 'max-size cannot be used with --ring' 'leave out' \
+    $r --ring 1M --max-size 1M -- true
 refused 125 'ring 10m: not a size' '8M' $r --ring 10m -- true
 refused 125 'max-stall 1s: out of range' '2s to 365d, e.g. 10s \(default' \
     $r --max-stall 1s -- true
@@ -68,6 +70,7 @@ refused 125 'how a process ended is not known without BPF' 'leave out' \
     $r --backend perf --dump-on crash -e cpu-clock -- false
 refused 125 'nothing to record' '-a' $r
 refused 125 "invalid time '5'" 'min=TIME' $r -e off-cpu/min=5/ -- true
+refused 125 "lock: no setting 'x'" 'use lock, ' $r -e lock/x=1/ -- true
 refused 125 'off-cpu has no modifier' 'counters' $r -e off-cpu:u -- true
 refused 125 'off-cpu: .* not on a CPU' 'leave -C out' $r -e off-cpu -a -C 0
 refused 125 'off-cpu: counters do not' '--with' \

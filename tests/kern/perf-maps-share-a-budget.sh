@@ -88,7 +88,7 @@ measure()
 	exec 9>&-
 	wait $shell
 	large=$(sed -n \
-	    's/.* \([0-9]*\) perf maps of JITs exceed the memory.*/\1/p' err)
+	    's/.* \([0-9]*\) perf maps* of JITs exceeds* the memory.*/\1/p' err)
 	late=$("$DTPROF" report --stats --json a.dtp | python3 -c \
 	    'import json, sys
 print(json.load(sys.stdin)["recording"]["info"]["names.late"])')

@@ -70,8 +70,8 @@ main(void)
 	names = open_names();
 	check_rate(prof_max_sample_rate());
 
-	refused("page-faults/period=0/", NULL, "invalid period of 0", "1");
-	refused("page-faults/freq=0/", NULL, "invalid frequency of 0", "1");
+	refused("page-faults/period=0/", NULL, "period 0: out of range", "1");
+	refused("page-faults/freq=0/", NULL, "frequency 0: out of range", "1");
 	taken("page-faults/period=1/", NULL);
 	taken("page-faults/period=9223372036854775807/", NULL);
 	refused("page-faults/period=9223372036854775808/", NULL,

@@ -54,27 +54,30 @@ static const struct prof_instrument waits = {
 };
 
 static int
-spec_refuse(struct prof_err *error, const char *what, const char *value)
+spec_refuse(struct prof_err *error, const char *name, const char *what,
+    const char *value)
 {
-	prof_fail(error, PROF_E_EVENT_SYNTAX, PROBE ": %s '%s'", what, value);
-	return (prof_cure(error, "use " PROBE ", " PROBE "/min=TIME/ or "
-	    PROBE "/walk=N/, e.g. " PROBE "/min=100us,walk=8/"));
+	prof_fail(error, PROF_E_EVENT_SYNTAX, "%s: %s '%s'", name, what, value);
+	return (prof_cure(error, "use %s, %s/min=TIME/ or %s/walk=N/, e.g. "
+	    "%s/min=100us,walk=8/", name, name, name, name));
 }
 
 static int
-min_take(uint64_t *min_ns, const char *value, struct prof_err *error)
+min_take(uint64_t *min_ns, const char *name, const char *value,
+    struct prof_err *error)
 {
 	uint64_t hz;
 
 	if (!prof_parse_interval(value, min_ns, &hz) ||
 	    (hz != 0 || value[strspn(value, "0123456789")] == '\0'))
-		return (spec_refuse(error, "invalid time", value));
+		return (spec_refuse(error, name, "invalid time", value));
 	return (0);
 }
 
 /* A power of two, as its exponent. */
 static int
-walk_take(uint32_t *step, const char *value, struct prof_err *error)
+walk_take(uint32_t *step, const char *name, const char *value,
+    struct prof_err *error)
 {
 	uint64_t n;
 
@@ -82,11 +85,11 @@ walk_take(uint32_t *step, const char *value, struct prof_err *error)
 	if (strcmp(value, WALK) == 0)
 		return (0);
 	if (!prof_parse_u64(value, &n))
-		return (spec_refuse(error, "invalid number", value));
+		return (spec_refuse(error, name, "invalid number", value));
 	for (*step = 0; n != 1ULL << *step; (*step)++)
 		if (*step == DTP_WALK_STEPS)
-			return (spec_refuse(error, "no power of two up to "
-			    "65536:", value));
+			return (spec_refuse(error, name, "no power of two up "
+			    "to 65536:", value));
 	return (0);
 }
 
@@ -96,7 +99,7 @@ terms_take(const struct prof_spec *spec, uint64_t *min_ns, uint32_t *step,
 {
 	*min_ns = MIN_NS;
 	*step = DTP_WALK_PACED;
-	if (prof_spec_no_rate(spec, PROBE, error) == -1)
+	if (prof_spec_no_rate(spec, spec->sp_name, error) == -1)
 		return (-1);
 	for (size_t n = 0; n < spec->sp_nterms; n++) {
 		const struct prof_term *term = &spec->sp_term[n];
@@ -104,13 +107,15 @@ terms_take(const struct prof_spec *spec, uint64_t *min_ns, uint32_t *step,
 		    term->st_value;
 
 		if (strcmp(term->st_key, "min") == 0) {
-			if (min_take(min_ns, value, error) == -1)
+			if (min_take(min_ns, spec->sp_name, value,
+			    error) == -1)
 				return (-1);
 		} else if (strcmp(term->st_key, "walk") == 0) {
-			if (walk_take(step, value, error) == -1)
+			if (walk_take(step, spec->sp_name, value,
+			    error) == -1)
 				return (-1);
 		} else {
-			return (spec_refuse(error, "an off-cpu event has no "
+			return (spec_refuse(error, spec->sp_name, "no "
 			    "setting", term->st_key));
 		}
 	}
