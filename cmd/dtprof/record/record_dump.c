@@ -63,9 +63,10 @@ record_dumping_set(struct record_dumping *rd, const struct record_options *ro,
 	if (!is_asked(ro))
 		return (0);
 	if (ro->ro_push != NULL || ro->ro_max_size.on_set)
-		return (msg_error("record", "--push and --max-size cannot be "
-		    "used with --ring, which writes no file while it records",
-		    "leave out one of these options"));
+		return (msg_fail("record", "leave out one of these options",
+		    "%s cannot be used with --ring, which writes no file while "
+		    "it records", ro->ro_push != NULL ? "--push" :
+		    "--max-size"));
 	for (size_t n = 0; n < ro->ro_dump_on.os_n; n++)
 		if (trigger_add(rd, ro->ro_dump_on.os_text[n]) == -1)
 			return (-1);
