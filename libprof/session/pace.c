@@ -30,7 +30,7 @@
 #define BURST_NS	1000000000ULL
 #define DEBT		10	/* bursts: older ones are forgotten */
 /* So that ten seconds with a burst, however they lie, are within the limit. */
-#define HOLD		0.85
+#define HOLD		0.75
 #define LEAST		10	/* in debt: a part of what is allowed */
 #define PART		10	/* the same, for work with its own account */
 #define LIVES		4	/* the same: programs of process events */

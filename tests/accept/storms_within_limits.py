@@ -226,8 +226,9 @@ def check_told(watch, path):
     rec.check(abs(told - max(watch.shares())) <= 0.15 * LIMIT,
               "%.2f %% are told, %.2f %% by /proc" % (told,
                                                       max(watch.shares())))
+    # The kernel's count of pages lags behind.
     rec.check(max(look[3] for look in watch.looks) * 1024 <=
-              budgets["max-memory"]["used_max"], "%r" % budgets)
+              1.02 * budgets["max-memory"]["used_max"], "%r" % budgets)
     rec.ok("told: %r" % budgets)
 
 

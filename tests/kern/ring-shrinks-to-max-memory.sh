@@ -101,7 +101,8 @@ limit, most = (1024 * int(arg) for arg in sys.argv[1:])
 kept = budget(rec.report("held.dtp")["budgets"])
 asked = budget(json.load(open("status.json"))["recorders"][0]["budgets"])
 rec.check(kept["limit"] == asked["limit"] == limit, "%r %r" % (kept, asked))
-rec.check(most <= kept["used_max"] <= 1.1 * limit, "%r, %d by /proc" %
+# The kernel's count of pages lags behind.
+rec.check(0.98 * most <= kept["used_max"] <= 1.1 * limit, "%r, %d by /proc" %
           (kept, most))
 rec.check(0 < asked["used_max"] <= kept["used_max"], "%r" % asked)
 rec.check(kept["action"].endswith("MB of samples are kept"), "%r" % kept)
