@@ -32,7 +32,8 @@
 /* So that ten seconds with a burst, however they lie, are within the limit. */
 #define HOLD		0.75
 #define LEAST		10	/* in debt: a part of what is allowed */
-#define PART		10	/* the same, for work with its own account */
+#define PART		8	/* the same, for work with its own account */
+#define ONES_PART	4	/* of that: for one cause of it */
 #define LIVES		4	/* the same: programs of process events */
 #define PATIENCE	2	/* looks behind, until that is told */
 #define CALM		10	/* looks not behind, until that is told */
@@ -100,21 +101,31 @@ prof_pace_round_ns(struct prof_session *session)
 }
 
 bool
-prof_pace_may(struct prof_session *session, enum prof_paced work)
+prof_pace_may(struct prof_session *session, enum prof_paced work,
+    bool is_urgent)
 {
 	struct prof_room *room = &session->se_overhead.ov_work[work];
+	const int64_t most = room_most(session, HOLD / PART);
 
 	if (session->se_options.po_max_overhead == 0)
 		return (true);
 	(void)room_fill(session, room, HOLD / PART);
-	return (room->rm_ns > 0);
+	/* One cause that took long does not stop all others for long. */
+	if (room->rm_ns < -most)
+		room->rm_ns = -most;
+	return (room->rm_ns > (is_urgent ? 0 : most / 2));
 }
 
-void
+uint64_t
 prof_pace_paid(struct prof_session *session, enum prof_paced work,
     uint64_t spent_ns)
 {
+	const int64_t most = room_most(session, HOLD / PART);
+
+	if (most == 0)
+		return (0);
 	session->se_overhead.ov_work[work].rm_ns -= (int64_t)spent_ns;
+	return (spent_ns * ONES_PART * BURST_NS / (uint64_t)most);
 }
 
 /* ---------------------------------------------------------- at a look */

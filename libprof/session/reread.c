@@ -17,6 +17,10 @@
  * stack is walked in user space.  Reading takes at most a tenth of the
  * time that passes; a process is read at most every 5 ms, and each time that
  * brings nothing new doubles that, up to a second.
+ *
+ * With --max-overhead there is less time (pace.c).  Where it is short it is for
+ * processes that are sampled often, not for those that live for a sample, and
+ * no process has more than a part of it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +38,9 @@
 #define GROWN_NS	100000000ULL
 #define LOOK_NS		100000000ULL
 #define MAX_PROCESSES	65536
+#define MET_NS		1000000000ULL
+#define MET_BITS	12
+#define OFTEN		4	/* samples in that time */
 
 /* What we know of a process. */
 struct known {
@@ -42,6 +49,7 @@ struct known {
 	uint32_t	 kn_mapped;	/* events since */
 	uint64_t	 kn_read_ns;
 	uint64_t	 kn_wait_ns;	/* not again before that has passed */
+	uint64_t	 kn_paid_ns;	/* nor before this time */
 	uint64_t	 kn_hash;	/* of what it had mapped */
 };
 
@@ -52,10 +60,13 @@ struct prof_reread {
 	uint32_t	 rr_losses;	/* how often something was lost */
 	bool		 rr_execs_lost;	/* perhaps: process events were */
 	uint64_t	 rr_side_lost;	/* as the kernel counted it last */
+	uint64_t	 rr_told_lost;	/* the same, as far as is easily had */
 	uint64_t	 rr_looked_ns;
 	uint64_t	 rr_since_ns;
 	uint64_t	 rr_spent_ns;
 	uint64_t	 rr_times;	/* a process was read */
+	uint64_t	 rr_met_ns;	/* samples are counted since then */
+	uint8_t		 rr_met[1 << MET_BITS];	/* hashed by process */
 	/* While a process is read. */
 	struct prof_session *rr_session;
 	uint64_t	 rr_sample_ns;
@@ -248,27 +259,43 @@ prof_reread_now(struct prof_reread *reread, uint32_t pid, uint64_t sample_ns)
 	known->kn_read_ns = prof_now_ns();
 	reread->rr_times++;
 	reread->rr_spent_ns += known->kn_read_ns - now_ns;
-	prof_pace_paid(reread->rr_session, PROF_PACED_REREAD,
-	    known->kn_read_ns - now_ns);
+	known->kn_paid_ns = known->kn_read_ns + prof_pace_paid(
+	    reread->rr_session, PROF_PACED_REREAD, known->kn_read_ns - now_ns);
 	return (rv == 0 ? 0 : -1);
+}
+
+/* One more sample of it: were there many of late? */
+static bool
+is_met_often(struct prof_reread *reread, uint32_t pid, uint64_t now_ns)
+{
+	uint8_t *met = &reread->rr_met[pid * 2654435769u >> (32 - MET_BITS)];
+
+	if (now_ns - reread->rr_met_ns > MET_NS) {
+		memset(reread->rr_met, 0, sizeof(reread->rr_met));
+		reread->rr_met_ns = now_ns;
+	}
+	if (*met < OFTEN)
+		(*met)++;
+	return (*met == OFTEN);
 }
 
 /* Not so often that it would be what the recorder mostly does. */
 static bool
-is_time(const struct prof_reread *reread, const struct known *known,
-    uint64_t wait_ns)
+is_time(struct prof_reread *reread, const struct known *known, uint32_t pid)
 {
 	const uint64_t now_ns = prof_now_ns();
+	const bool is_often = is_met_often(reread, pid, now_ns);
 
-	if (known != NULL && now_ns - known->kn_read_ns < wait_ns)
+	if (known != NULL && (now_ns < known->kn_paid_ns ||
+	    now_ns - known->kn_read_ns < known->kn_wait_ns))
 		return (false);
 	return (reread->rr_spent_ns < BURST_NS +
 	    (now_ns - reread->rr_since_ns) / SHARE &&
-	    prof_pace_may(reread->rr_session, PROF_PACED_REREAD));
+	    prof_pace_may(reread->rr_session, PROF_PACED_REREAD, is_often));
 }
 
 bool
-prof_reread_is_due(const struct prof_reread *reread,
+prof_reread_is_due(struct prof_reread *reread,
     const struct prof_record *sample)
 {
 	const struct known *known;
@@ -278,13 +305,13 @@ prof_reread_is_due(const struct prof_reread *reread,
 	known = known_find(reread, sample->pr_pid);
 	if (known == NULL)
 		return (reread->rr_losses != 0 &&
-		    is_time(reread, NULL, 0));
+		    is_time(reread, NULL, sample->pr_pid));
 	return (known->kn_losses != reread->rr_losses &&
-	    is_time(reread, known, known->kn_wait_ns));
+	    is_time(reread, known, sample->pr_pid));
 }
 
 bool
-prof_reread_is_unknown(const struct prof_reread *reread,
+prof_reread_is_unknown(struct prof_reread *reread,
     const struct prof_record *sample)
 {
 	const struct known *known;
@@ -296,13 +323,12 @@ prof_reread_is_unknown(const struct prof_reread *reread,
 	    sample->pr_ustatus != PROF_STACK_NOMAP))
 		return (false);
 	known = known_find(reread, sample->pr_pid);
-	return (is_time(reread, known, known == NULL ? 0 :
-	    known->kn_wait_ns));
+	return (is_time(reread, known, sample->pr_pid));
 }
 
 /*
  * A LOST record comes with the next one that fits, which may take long: where
- * a ring was nearly full the kernel's own counts are asked.
+ * a ring was nearly full, or lost something, the kernel's own counts are asked.
  */
 void
 prof_reread_look(struct prof_reread *reread)
@@ -312,8 +338,9 @@ prof_reread_look(struct prof_reread *reread)
 	if (prof_now_ns() - reread->rr_looked_ns < LOOK_NS)
 		return;
 	prof_account_side(reread->rr_session, false, &side);
-	if (!side.sd_was_full)
+	if (!side.sd_was_full && side.sd_lost == reread->rr_told_lost)
 		return;
+	reread->rr_told_lost = side.sd_lost;
 	reread->rr_looked_ns = prof_now_ns();
 	prof_account_side(reread->rr_session, true, &side);
 	if (side.sd_lost != reread->rr_side_lost)
@@ -331,7 +358,9 @@ count_mapping(struct prof_reread *reread, const struct prof_record *record)
 	    (known = known_get(reread, record->pr_pid)) == NULL)
 		return (0);
 	known->kn_hash = 0;
-	if (++known->kn_mapped < GROWN || !is_time(reread, known, GROWN_NS))
+	if (++known->kn_mapped < GROWN ||
+	    prof_now_ns() - known->kn_read_ns < GROWN_NS ||
+	    !is_time(reread, known, record->pr_pid))
 		return (0);
 	return (prof_reread_now(reread, record->pr_pid, record->pr_time_ns));
 }

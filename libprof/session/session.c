@@ -351,12 +351,12 @@ session_publish(struct prof_session *session)
 {
 	const uint64_t begin_ns = prof_now_ns();
 
-	if (!prof_pace_may(session, PROF_PACED_PUBLISH))
+	if (!prof_pace_may(session, PROF_PACED_PUBLISH, true))
 		return;
 	if (prof_merge_publish(&session->se_merge) &&
 	    session->se_wait_ms > WAIT_TABLE_MS)
 		session->se_wait_ms = WAIT_TABLE_MS;
-	prof_pace_paid(session, PROF_PACED_PUBLISH, prof_now_ns() - begin_ns);
+	(void)prof_pace_paid(session, PROF_PACED_PUBLISH, prof_now_ns() - begin_ns);
 }
 
 /* most_ns: CPU time for what is handed over. */

@@ -82,10 +82,10 @@ int	prof_reread_observe(struct prof_reread *reread,
 /* Once a round: was something lost that no record tells of yet? */
 void	prof_reread_look(struct prof_reread *reread);
 /* Before the stack of a sample is walked: are its mappings to be read? */
-bool	prof_reread_is_due(const struct prof_reread *reread,
+bool	prof_reread_is_due(struct prof_reread *reread,
 	    const struct prof_record *sample);
 /* After that: would the walk have come further with what is mapped? */
-bool	prof_reread_is_unknown(const struct prof_reread *reread,
+bool	prof_reread_is_unknown(struct prof_reread *reread,
 	    const struct prof_record *sample);
 int	prof_reread_now(struct prof_reread *reread, uint32_t pid,
 	    uint64_t sample_ns);
@@ -261,9 +261,14 @@ double	prof_pace_allowed_ns(const struct prof_session *session,
 void	prof_pace_begin(struct prof_session *session);
 /* What a round may hand over for; UINT64_MAX: as much as there is. */
 uint64_t prof_pace_round_ns(struct prof_session *session);
-/* Has this work time left?  It then pays for what it has used. */
-bool	prof_pace_may(struct prof_session *session, enum prof_paced work);
-void	prof_pace_paid(struct prof_session *session, enum prof_paced work,
+/*
+ * Has this work time left, or much time where it is not urgent?  It then pays
+ * for what it has used, and is told for how long one cause of such work should
+ * not ask again.
+ */
+bool	prof_pace_may(struct prof_session *session, enum prof_paced work,
+	    bool is_urgent);
+uint64_t prof_pace_paid(struct prof_session *session, enum prof_paced work,
 	    uint64_t spent_ns);
 /* For how long less was done than there was to do. */
 void	prof_pace_text(const struct prof_overhead *overhead, char *text,

@@ -147,7 +147,7 @@ int	prof_bpf_load_one(struct prof_bpf *bpf, struct prof_event *event);
 /* The second instance of an event; without an object where there is none. */
 struct prof_instance *prof_bpf_second(const struct prof_bpf *bpf,
 	    const struct prof_event *event);
-/* Bytes of a ring for process events: with a limit, samples have a part. */
+/* Bytes of a ring for process events: with a limit, most is for samples. */
 uint64_t prof_bpf_lives_most(const struct prof_bpf *bpf);
 void	prof_bpf_wakeup_clear(struct prof_bpf *bpf);
 int	prof_bpf_values_fd(const struct prof_bpf *bpf);

@@ -32,6 +32,7 @@
 #define SNAPSHOTS_ROOM	(4ULL << 20)	/* of a ring twice as large */
 #define FIRST_PREEMPTED	7	/* Linux whose tracepoints are */
 #define SPARE_EVENTS	8	/* to be attached while it records */
+#define PACED_BYTES	(128ULL << 10)	/* of process events, with a limit */
 
 /* The maps that all instances share; order of bp_map. */
 enum { MAP_STREAMS, MAP_RINGS, MAP_COUNTS, MAP_CONTROL, MAP_SCRATCH,
@@ -568,8 +569,11 @@ map_memory(struct prof_bpf *bpf)
 uint64_t
 prof_bpf_lives_most(const struct prof_bpf *bpf)
 {
-	return (bpf->bp_plan->pn_options->po_max_overhead == 0 ?
-	    bpf->bp_ring_bytes : bpf->bp_ring_bytes / 4 * 3);
+	const uint64_t most = bpf->bp_ring_bytes / 4 * 3;
+
+	if (bpf->bp_plan->pn_options->po_max_overhead == 0)
+		return (bpf->bp_ring_bytes);
+	return (most < PACED_BYTES ? most : PACED_BYTES);
 }
 
 void
