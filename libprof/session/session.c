@@ -356,7 +356,8 @@ session_publish(struct prof_session *session)
 	if (prof_merge_publish(&session->se_merge) &&
 	    session->se_wait_ms > WAIT_TABLE_MS)
 		session->se_wait_ms = WAIT_TABLE_MS;
-	(void)prof_pace_paid(session, PROF_PACED_PUBLISH, prof_now_ns() - begin_ns);
+	(void)prof_pace_paid(session, PROF_PACED_PUBLISH,
+	    prof_now_ns() - begin_ns);
 }
 
 /* most_ns: CPU time for what is handed over. */

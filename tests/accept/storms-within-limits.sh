@@ -6,7 +6,8 @@
 # is within --max-overhead, its memory within --max-memory.  Of its timer it has
 # at least 0.9 of the samples that the rate promises, weights make up the time,
 # programs that measure their own shares have them, also after the rate was
-# lowered, and the accounting balances.  Without a limit more is used.
+# lowered; at most a tenth of their samples has no function, because mappings
+# were lost.  The accounting balances.  Without a limit more is used.
 # TIMEOUT: 2400
 #
 # Easy to get wrong: what has no rate to be lowered, as mappings, threads and
