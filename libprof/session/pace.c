@@ -34,7 +34,7 @@
 #define LEAST		10	/* in debt: a part of what is allowed */
 #define PART		8	/* the same, for work with its own account */
 #define ONES_PART	4	/* of that: for one cause of it */
-#define LIVES		4	/* the same: programs of process events */
+#define LIVES		4	/* part of what is allowed: process events */
 #define PATIENCE	2	/* looks behind, until that is told */
 #define CALM		10	/* looks not behind, until that is told */
 #define WHOLE		100000.0	/* thousandths of a percent */
@@ -81,21 +81,22 @@ prof_pace_begin(struct prof_session *session)
 	ov->ov_paid_ns = prof_overhead_recorder_ns(session);
 }
 
-/* Spans are decided by what was lost up to now: nothing may lie in buffers. */
 uint64_t
 prof_pace_round_ns(struct prof_session *session)
 {
 	struct prof_overhead *ov = &session->se_overhead;
 	uint64_t spent_ns, least_ns;
 
-	if (session->se_options.po_max_overhead == 0 ||
-	    session->se_speculation != NULL)
+	if (session->se_options.po_max_overhead == 0)
 		return (UINT64_MAX);
 	ov->ov_was_cut |= session->se_merge.mg_is_cut;
 	spent_ns = prof_overhead_recorder_ns(session);
 	least_ns = room_fill(session, &ov->ov_room, HOLD) / LEAST;
 	ov->ov_room.rm_ns -= (int64_t)(spent_ns - ov->ov_paid_ns);
 	ov->ov_paid_ns = spent_ns;
+	/* Spans are decided by what was lost: nothing may lie in buffers. */
+	if (session->se_speculation != NULL)
+		return (UINT64_MAX);
 	return (ov->ov_room.rm_ns > (int64_t)least_ns ?
 	    (uint64_t)ov->ov_room.rm_ns : least_ns);
 }
