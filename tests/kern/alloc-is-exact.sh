@@ -38,6 +38,11 @@ running()	# program recording output argument ...
 	allocs=$!
 	kill_at_end $allocs
 	exec 9>go
+	# It is executed, and linked, after it was opened.
+	loaded=${preload:-$program}
+	until grep -q "/${loaded##*/}\$" "/proc/$allocs/maps"; do
+		nap
+	done
 	record_begin -o "$file" -p $allocs "$@"
 	echo >&9
 	exec 9>&-
