@@ -375,10 +375,10 @@ int	prof_speculate_round(struct prof_session *session);
 int	prof_speculate_end(struct prof_session *session);
 void	prof_speculate_status(const struct prof_session *session,
 	    struct prof_status *status);
-/* As prof_stack_filter_account. */
 /* Bytes of samples that are held at most; 0: none are held. */
 uint64_t prof_speculate_limit(const struct prof_session *session);
 int	prof_speculate_shrink(struct prof_session *session, uint64_t bytes);
+/* As prof_stack_filter_account. */
 void	prof_speculate_account(const struct prof_session *session, int cpu,
 	    struct prof_accounting *rows);
 void	prof_speculate_close(struct prof_session *session);

@@ -105,7 +105,12 @@ begin -a -e syscall --max-size 64K -- sh -c \
 end 143 "--max-size with a command"
 grep -q 'stopped: x.dtp has reached --max-size' log ||
     fail "not said: $(cat log)"
-[ "$(stat -c %s x.dtp)" -ge 65536 ] || fail "too early"
+size=$(stat -c %s x.dtp)
+[ "$size" -ge 65536 ] || fail "too early"
+"$DTPROF" report --stats --json x.dtp >stats 2>log || fail "$(cat log)"
+used=$(json stats 'int(j["budgets"][0]["used_max"])')
+[ "$used" -ge 65536 ] && [ "$used" -lt "$size" ] ||
+    fail "$used bytes before symbols, $size with them"
 begin -- true
 end 0 "the end of the command"
 sleep 1000 &

@@ -132,3 +132,13 @@ grep 'warning: stopped: memory was .* --max-memory is' err ||
 "$DTPROF" script --show markers none.dtp | grep 'stopped: memory was ' ||
     fail "no marker"
 balance none.dtp
+
+# What had the process before it was a recorder, had no recorder.
+python3 -c 'import os, sys
+large = bytes(300 << 20).replace(b"\0", b"x")
+os.execv(sys.argv[1], sys.argv[1:])' "$DTPROF" record --max-memory 1G \
+    -o after.dtp -e cpu-clock -- sleep 0.3 2>err || fail "$(cat err)"
+"$DTPROF" report --stats --json after.dtp >stats.json 2>err ||
+    fail "$(cat err)"
+used=$(json stats.json 'int(j["budgets"][0]["used_max"])')
+[ "$used" -lt 300000000 ] || fail "$used bytes, of a program before"

@@ -8,13 +8,10 @@
  * Called by record.c; the parsers of files are other processes, with limits of
  * their own.
  */
-#include <sys/resource.h>
-
 #include <inttypes.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../ui/terminal.h"
 #include "record.h"
@@ -25,19 +22,29 @@
 #define AT_ONCE		16	/* at least this part of what is kept */
 #define LARGE		(16 << 10)	/* bytes, given back when freed */
 
-/* 0: not known. */
-uint64_t
-record_memory_bytes(void)
+/* A field of /proc/self/status, in bytes; 0: not known. */
+static uint64_t
+status_bytes(const char *field)
 {
-	unsigned long long pages = 0;
-	FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long long kilobytes = 0;
+	char line[128];
+	FILE *file = fopen("/proc/self/status", "re");
 
 	if (file == NULL)
 		return (0);
-	if (fscanf(file, "%*u %llu", &pages) != 1)
-		pages = 0;
+	while (fgets(line, sizeof(line), file) != NULL)
+		if (strncmp(line, field, strlen(field)) == 0) {
+			(void)sscanf(line + strlen(field), "%llu", &kilobytes);
+			break;
+		}
 	fclose(file);
-	return (pages * (uint64_t)sysconf(_SC_PAGESIZE));
+	return (kilobytes * 1024);
+}
+
+uint64_t
+record_memory_bytes(void)
+{
+	return (status_bytes("VmRSS:"));
 }
 
 /* So many bytes of samples can be kept, where room is left, or is missing. */
@@ -98,12 +105,8 @@ is_short(const struct record_memory *rm, uint64_t bytes)
 static int
 budget_tell(const struct record_memory *rm, struct prof_session *session)
 {
-	struct rusage usage;
-
-	if (getrusage(RUSAGE_SELF, &usage) == -1)
-		return (0);
 	return (prof_session_budget(session, "max-memory",
-	    (double)rm->rm_limit, (double)usage.ru_maxrss * 1024,
+	    (double)rm->rm_limit, (double)status_bytes("VmHWM:"),
 	    rm->rm_action[0] == '\0' ? "none" : rm->rm_action) == -1 ?
 	    msg_prof("record", prof_session_error(session)) : 0);
 }
@@ -120,6 +123,12 @@ record_memory_look(struct record_memory *rm, struct prof_session *session,
 	if (rm->rm_limit == 0 || now_ns - rm->rm_looked_ns < LOOK_NS)
 		return (0);
 	bytes = record_memory_bytes();
+	if (bytes == 0) {
+		rm->rm_limit = 0;
+		msg_warning("record", "--max-memory is not kept: "
+		    "/proc/self/status is invalid or missing");
+		return (0);
+	}
 	if (rm->rm_looked_ns == 0) {
 		(void)mallopt(M_MMAP_THRESHOLD, LARGE);
 		rm->rm_bytes = bytes;

@@ -54,6 +54,8 @@ budget_text(const char *line, const char *head, struct out *out)
 	amount_put(&budget, budget.bu_limit, out);
 	if (is_percent(&budget))
 		out_str(out, " of all CPUs");
+	else if (strcmp(budget.bu_name, "max-size") == 0)
+		out_str(out, " before symbols");
 	if (strcmp(budget.bu_action, "none") != 0)
 		OUT(out, "; ", budget.bu_action, "");
 	out_char(out, '\n');
