@@ -118,6 +118,13 @@ uint32_t prof_event_parts(const struct prof_plan *plan,
 /* At most so many samples a second on a CPU, without copies; 0: not known. */
 uint64_t prof_events_rate(const struct prof_plan *plan);
 
+/*
+ * Of the buffers of a CPU, what mapping events can use where CPU time is
+ * limited, and process events likewise.  Where it may take long to read them,
+ * samples would wait behind them until their processes are gone.
+ */
+#define PROF_PACED_BYTES	(128UL << 10)
+
 /* Mapping and process events. */
 struct prof_side {
 	uint64_t	 sd_read;

@@ -15,9 +15,12 @@
 
 #define SLICE_NS	1000000ULL	/* of records, between two looks */
 
-/* Whose record is next, and until when its records stay the next. */
+/*
+ * Whose record is next, and until when its records stay the next, but at most
+ * for slice_ns.
+ */
 static struct prof_source *
-merge_next(struct prof_merge *merge, uint64_t *until_ns)
+merge_next(struct prof_merge *merge, uint64_t slice_ns, uint64_t *until_ns)
 {
 	struct prof_source *best = NULL;
 	uint64_t best_ns = UINT64_MAX, ns;
@@ -35,7 +38,11 @@ merge_next(struct prof_merge *merge, uint64_t *until_ns)
 		} else if (ns < *until_ns)
 			*until_ns = ns;
 	}
-	return (best_ns <= merge->mg_limit_ns ? best : NULL);
+	if (best == NULL || best_ns > merge->mg_limit_ns)
+		return (NULL);
+	if (*until_ns - best_ns > slice_ns)
+		*until_ns = best_ns + slice_ns;
+	return (best);
 }
 
 static int
@@ -62,19 +69,15 @@ merge_look(struct prof_merge *merge)
 	return (0);
 }
 
-/* 1: there was something, all of it before *until_ns. */
+/* 1: what one source had up to *until_ns has been handed over; 0: no more. */
 static int
 merge_slice(struct prof_merge *merge, uint64_t slice_ns, uint64_t *until_ns)
 {
 	struct prof_source *source;
-	uint64_t next_ns;
 
 	*until_ns = merge->mg_limit_ns;
-	if ((source = merge_next(merge, until_ns)) == NULL)
+	if ((source = merge_next(merge, slice_ns, until_ns)) == NULL)
 		return (0);
-	next_ns = source->so_backend->bk_next(source->so_state);
-	if (*until_ns - next_ns > slice_ns)
-		*until_ns = next_ns + slice_ns;
 	merge->mg_now = source;
 	return (source->so_backend->bk_drain_until(source->so_state,
 	    *until_ns) == -1 ? -1 : 1);

@@ -360,19 +360,23 @@ events_look(struct prof_session *session, uint64_t programs_ns)
 	return ((double)programs_ns + ov->ov_each_ns * (double)samples);
 }
 
-/* Of the programs of process events, since the last look. */
+/*
+ * Of the programs of process events, since the last look: read after those of
+ * all, it may be more, and is then all.
+ */
 static uint64_t
-lives_look(struct prof_session *session)
+lives_look(struct prof_session *session, uint64_t programs_ns)
 {
 	struct prof_overhead *ov = &session->se_overhead;
 	const struct prof_source *source = prof_overhead_source(session);
-	const uint64_t before_ns = ov->ov_lives_ns;
+	uint64_t added_ns = ov->ov_lives_ns;
 
 	if (!ov->ov_is_measured)
 		return (0);
 	ov->ov_lives_ns = source->so_backend->bk_event_ns(source->so_state,
 	    0);
-	return (ov->ov_lives_ns - before_ns);
+	added_ns = ov->ov_lives_ns - added_ns;
+	return (added_ns < programs_ns ? added_ns : programs_ns);
 }
 
 static int
@@ -440,7 +444,7 @@ prof_overhead_look(struct prof_session *session)
 	cost_ns = ov->ov_recorder_ns + ov->ov_programs_ns - cost_ns;
 	programs_ns = ov->ov_programs_ns - programs_ns;
 	spent_look(session, now_ns);
-	lives_ns = lives_look(session);
+	lives_ns = lives_look(session, programs_ns);
 	probes_ns = ov->ov_is_measured ? probes_look(session) : 0;
 	events_ns = events_look(session, programs_ns - lives_ns);
 	is_behind = prof_pace_look(session, elapsed_ns, programs_ns, lives_ns);
@@ -454,22 +458,34 @@ prof_overhead_look(struct prof_session *session)
 	    probes_ns, allowed_ns));
 }
 
+/* What does not fit is cut off. */
+static void
+action_add(char *text, size_t size, const char *part)
+{
+	const size_t length = strlen(text);
+
+	snprintf(text + length, size - length, "%s%s", length == 0 ? "" : "; ",
+	    part);
+}
+
 int
 prof_overhead_budget(struct prof_session *session)
 {
 	const struct prof_overhead *ov = &session->se_overhead;
-	char rate[64] = "", pace[96] = "", text[256];
+	char text[256] = "", part[96];
 
 	if (session->se_options.po_max_overhead == 0)
 		return (0);
-	if (ov->ov_slower > 1)
-		prof_overhead_text(ov, rate, sizeof(rate));
-	if (ov->ov_behind_ns != 0)
-		prof_pace_text(ov, pace, sizeof(pace));
-	snprintf(text, sizeof(text), "%s%s%s%s%s", rate, rate[0] != '\0' &&
-	    pace[0] != '\0' ? "; " : "", pace, ov->ov_detached != NULL &&
-	    (rate[0] != '\0' || pace[0] != '\0') ? "; " : "",
-	    ov->ov_detached == NULL ? "" : ov->ov_detached);
+	if (ov->ov_slower > 1) {
+		prof_overhead_text(ov, part, sizeof(part));
+		action_add(text, sizeof(text), part);
+	}
+	if (ov->ov_behind_ns != 0) {
+		prof_pace_text(ov, part, sizeof(part));
+		action_add(text, sizeof(text), part);
+	}
+	if (ov->ov_detached != NULL)
+		action_add(text, sizeof(text), ov->ov_detached);
 	return (prof_session_budget(session, "max-overhead",
 	    100 * (double)session->se_options.po_max_overhead / WHOLE,
 	    100 * ov->ov_share_max, text[0] == '\0' ? "none" : text));

@@ -55,7 +55,7 @@ room_most(const struct prof_session *session, double part)
 /* Returns what has flowed in. */
 static uint64_t
 room_fill(const struct prof_session *session, struct prof_room *room,
-    double part)
+    double part, int64_t debt)
 {
 	const int64_t most = room_most(session, part);
 	const uint64_t now_ns = prof_now_ns();
@@ -66,8 +66,8 @@ room_fill(const struct prof_session *session, struct prof_room *room,
 	room->rm_ns += (int64_t)added;
 	if (room->rm_ns > most)
 		room->rm_ns = most;
-	if (room->rm_ns < -DEBT * most)
-		room->rm_ns = -DEBT * most;
+	if (room->rm_ns < -debt * most)
+		room->rm_ns = -debt * most;
 	return (added);
 }
 
@@ -91,7 +91,7 @@ prof_pace_round_ns(struct prof_session *session)
 		return (UINT64_MAX);
 	ov->ov_was_cut |= session->se_merge.mg_is_cut;
 	spent_ns = prof_overhead_recorder_ns(session);
-	least_ns = room_fill(session, &ov->ov_room, HOLD) / LEAST;
+	least_ns = room_fill(session, &ov->ov_room, HOLD, DEBT) / LEAST;
 	ov->ov_room.rm_ns -= (int64_t)(spent_ns - ov->ov_paid_ns);
 	ov->ov_paid_ns = spent_ns;
 	/* Spans are decided by what was lost: nothing may lie in buffers. */
@@ -106,15 +106,13 @@ prof_pace_may(struct prof_session *session, enum prof_paced work,
     bool is_urgent)
 {
 	struct prof_room *room = &session->se_overhead.ov_work[work];
-	const int64_t most = room_most(session, HOLD / PART);
 
 	if (session->se_options.po_max_overhead == 0)
 		return (true);
-	(void)room_fill(session, room, HOLD / PART);
 	/* One cause that took long does not stop all others for long. */
-	if (room->rm_ns < -most)
-		room->rm_ns = -most;
-	return (room->rm_ns > (is_urgent ? 0 : most / 2));
+	(void)room_fill(session, room, HOLD / PART, 1);
+	return (room->rm_ns > (is_urgent ? 0 :
+	    room_most(session, HOLD / PART) / 2));
 }
 
 uint64_t
@@ -136,7 +134,7 @@ lives_hold(struct prof_session *session, uint64_t elapsed_ns,
     uint64_t lives_ns)
 {
 	struct prof_overhead *ov = &session->se_overhead;
-	const struct prof_backend *backend = session->se_backend;
+	const struct prof_source *source = prof_overhead_source(session);
 	const int64_t room_ns = ov->ov_room.rm_ns;
 	const bool is_held = ov->ov_is_held ?
 	    room_ns < room_most(session, HOLD / 2) : room_ns < 0 &&
@@ -144,8 +142,7 @@ lives_hold(struct prof_session *session, uint64_t elapsed_ns,
 	    elapsed_ns);
 
 	if (is_held != ov->ov_is_held)
-		backend->bk_hold(prof_overhead_source(session)->so_state,
-		    is_held);
+		source->so_backend->bk_hold(source->so_state, is_held);
 	ov->ov_is_held = is_held;
 }
 
@@ -157,18 +154,18 @@ pace_mark(struct prof_session *session, bool is_behind)
 	char text[160];
 
 	ov->ov_is_behind = is_behind;
-	snprintf(text, sizeof(text), is_behind ? "buffers are read more slowly "
-	    "than they fill, to keep --max-overhead %.3g: full buffers lose "
-	    "events" : "--max-overhead %.3g no longer slows down the reading "
-	    "of buffers", 100 * most / WHOLE);
+	snprintf(text, sizeof(text), is_behind ? "recording is held back to "
+	    "keep --max-overhead %.3g: events that find no room in buffers are "
+	    "lost" : "--max-overhead %.3g no longer holds recording back",
+	    100 * most / WHOLE);
 	return (prof_session_mark(session, text));
 }
 
 void
 prof_pace_text(const struct prof_overhead *ov, char *text, size_t size)
 {
-	snprintf(text, size, "buffers were read more slowly than they filled "
-	    "for %.1f s", (double)ov->ov_behind_ns / 1e9);
+	snprintf(text, size, "recording was held back for %.1f s",
+	    (double)ov->ov_behind_ns / 1e9);
 }
 
 int

@@ -264,30 +264,29 @@ prof_reread_now(struct prof_reread *reread, uint32_t pid, uint64_t sample_ns)
 	return (rv == 0 ? 0 : -1);
 }
 
-/* One more sample of it: were there many of late? */
-static bool
-is_met_often(struct prof_reread *reread, uint32_t pid, uint64_t now_ns)
+/* How many samples of it there were of late, up to OFTEN. */
+static uint8_t *
+met_of(struct prof_reread *reread, uint32_t pid)
 {
-	uint8_t *met = &reread->rr_met[pid * 2654435769u >> (32 - MET_BITS)];
+	const uint64_t now_ns = prof_now_ns();
 
 	if (now_ns - reread->rr_met_ns > MET_NS) {
 		memset(reread->rr_met, 0, sizeof(reread->rr_met));
 		reread->rr_met_ns = now_ns;
 	}
-	if (*met < OFTEN)
-		(*met)++;
-	return (*met == OFTEN);
+	return (&reread->rr_met[pid * 2654435769u >> (32 - MET_BITS)]);
 }
 
 /* Not so often that it would be what the recorder mostly does. */
 static bool
-is_time(struct prof_reread *reread, const struct known *known, uint32_t pid)
+is_time(struct prof_reread *reread, const struct known *known, uint32_t pid,
+    uint64_t wait_ns)
 {
 	const uint64_t now_ns = prof_now_ns();
-	const bool is_often = is_met_often(reread, pid, now_ns);
+	const bool is_often = *met_of(reread, pid) == OFTEN;
 
 	if (known != NULL && (now_ns < known->kn_paid_ns ||
-	    now_ns - known->kn_read_ns < known->kn_wait_ns))
+	    now_ns - known->kn_read_ns < wait_ns))
 		return (false);
 	return (reread->rr_spent_ns < BURST_NS +
 	    (now_ns - reread->rr_since_ns) / SHARE &&
@@ -299,15 +298,17 @@ prof_reread_is_due(struct prof_reread *reread,
     const struct prof_record *sample)
 {
 	const struct known *known;
+	uint8_t *met;
 
 	if (reread == NULL || sample->pr_pid == 0)
 		return (false);
 	known = known_find(reread, sample->pr_pid);
-	if (known == NULL)
-		return (reread->rr_losses != 0 &&
-		    is_time(reread, NULL, sample->pr_pid));
-	return (known->kn_losses != reread->rr_losses &&
-	    is_time(reread, known, sample->pr_pid));
+	if ((known == NULL ? 0 : known->kn_losses) == reread->rr_losses)
+		return (false);
+	met = met_of(reread, sample->pr_pid);
+	*met += *met < OFTEN;
+	return (is_time(reread, known, sample->pr_pid,
+	    known == NULL ? 0 : known->kn_wait_ns));
 }
 
 bool
@@ -323,7 +324,8 @@ prof_reread_is_unknown(struct prof_reread *reread,
 	    sample->pr_ustatus != PROF_STACK_NOMAP))
 		return (false);
 	known = known_find(reread, sample->pr_pid);
-	return (is_time(reread, known, sample->pr_pid));
+	return (is_time(reread, known, sample->pr_pid,
+	    known == NULL ? 0 : known->kn_wait_ns));
 }
 
 /*
@@ -359,8 +361,7 @@ count_mapping(struct prof_reread *reread, const struct prof_record *record)
 		return (0);
 	known->kn_hash = 0;
 	if (++known->kn_mapped < GROWN ||
-	    prof_now_ns() - known->kn_read_ns < GROWN_NS ||
-	    !is_time(reread, known, record->pr_pid))
+	    !is_time(reread, known, record->pr_pid, GROWN_NS))
 		return (0);
 	return (prof_reread_now(reread, record->pr_pid, record->pr_time_ns));
 }

@@ -360,7 +360,7 @@ session_publish(struct prof_session *session)
 	    prof_now_ns() - begin_ns);
 }
 
-/* most_ns: CPU time for what is handed over. */
+/* most_ns: the time to hand over in; the rest is for the next round. */
 static int
 session_round(struct prof_session *session, uint64_t most_ns)
 {

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
 #
-# What it costs to have a ring in memory, on a machine that does nothing else:
-# ring.sh.  Prints, for pairs of windows with and without a recorder of all
+# What it costs to have a ring in memory, on a machine that does nothing else.
+# Prints, for pairs of windows with and without a recorder of all
 # CPUs at 19 Hz, by how much the machine was less idle, with its interval of
 # 95%, the recorder's own CPU time and its memory, and what it wrote to disk.
 #

@@ -44,8 +44,8 @@ static struct prof_session *set_up(const struct prof_options *po,
 static struct prof_session *set_up_default(const struct prof_options *po,
 		    const struct record_events *events, struct prof_err *error);
 static void	 show_notes(struct recording *rc);
-static void	 size_look(struct recording *rc);
-static int	 memory_look(struct recording *rc);
+static int	 size_look(struct recording *rc);
+static int	 limits_look(struct recording *rc);
 static bool	 is_at_end(struct recording *rc);
 static int	 round_look(struct recording *rc);
 static void	 recording_run(struct recording *rc);
@@ -180,39 +180,43 @@ show_notes(struct recording *rc)
 	}
 }
 
-/* From then on it ends as after --duration. */
-static void
+/* 1: it is reached; -1: failed.  Both with a message. */
+static int
 size_look(struct recording *rc)
 {
 	const struct opt_number *most = &rc->rc_options->ro_max_size;
 	const uint64_t bytes = rc->rc_status.ps_file_bytes;
+	const bool is_full = bytes >= most->on_value;
 
-	if (!most->on_set || rc->rc_is_full)
-		return;
-	(void)prof_session_budget(rc->rc_session, "max-size",
-	    (double)most->on_value, (double)bytes, bytes < most->on_value ?
-	    "none" : "stopped");
-	if (bytes < most->on_value)
-		return;
-	rc->rc_is_full = true;
-	rc->rc_ending.en_end_ns = term_now_ns();
+	if (!most->on_set)
+		return (0);
+	if (prof_session_budget(rc->rc_session, "max-size",
+	    (double)most->on_value, (double)bytes, is_full ? "stopped" :
+	    "none") == -1)
+		return (msg_prof("record",
+		    prof_session_error(rc->rc_session)));
+	if (!is_full)
+		return (0);
 	term_status_erase(&rc->rc_term);
 	msg_warning("record", "stopped: %s has reached --max-size",
 	    prof_session_output(rc->rc_session));
+	return (1);
 }
 
-/* Likewise; -1 with a message printed. */
+/* Where one is reached, the recording ends as after --duration. */
 static int
-memory_look(struct recording *rc)
+limits_look(struct recording *rc)
 {
 	const struct prof_status *ps = &rc->rc_status;
 	int rv;
 
 	if (rc->rc_is_full)
 		return (0);
-	rv = record_memory_look(&rc->rc_memory, rc->rc_session,
-	    rc->rc_dumping->rd_on != 0 ? ps->ps_file_bytes :
-	    ps->ps_held_bytes);
+	rv = size_look(rc);
+	if (rv == 0)
+		rv = record_memory_look(&rc->rc_memory, rc->rc_session,
+		    rc->rc_dumping->rd_on != 0 ? ps->ps_file_bytes :
+		    ps->ps_held_bytes);
 	if (rv == 1) {
 		rc->rc_is_full = true;
 		rc->rc_ending.en_end_ns = term_now_ns();
@@ -226,7 +230,6 @@ is_at_end(struct recording *rc)
 	const pid_t command = rc->rc_status.ps_command_pid;
 	const bool is_done = rc->rc_status.ps_command_done;
 
-	size_look(rc);
 	return (ending_by_signal(&rc->rc_ending, command, is_done) ||
 	    ending_by_time(&rc->rc_ending, command, is_done));
 }
@@ -316,7 +319,7 @@ recording_run(struct recording *rc)
 		if (go_on == 1 && record_rotating_look(rc->rc_rotating,
 		    rc->rc_session, &rc->rc_status) == -1)
 			go_on = -1;
-		if (go_on == 1 && memory_look(rc) == -1)
+		if (go_on == 1 && limits_look(rc) == -1)
 			go_on = -1;
 		show_notes(rc);
 		target_look(rc);

@@ -222,8 +222,8 @@ void	record_status_line(FILE *stream, const char *key,
 struct record_memory {
 	uint64_t	 rm_limit;	/* 0: none */
 	bool		 rm_keeps;	/* samples in memory, to give up */
-	uint64_t	 rm_most;	/* bytes of these, since ... */
-	uint64_t	 rm_shrunk_ns;	/* 0: it is as it was */
+	uint64_t	 rm_most;	/* bytes of these, since rm_shrunk_ns */
+	uint64_t	 rm_shrunk_ns;	/* 0: they were not made fewer */
 	uint64_t	 rm_looked_ns;
 	uint64_t	 rm_bytes;	/* resident at that time */
 	char		 rm_action[64];	/* "": none yet */

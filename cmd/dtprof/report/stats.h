@@ -145,8 +145,6 @@ void	stats_throttled_json(const struct stats *stats, struct emit *emit,
 
 /* --------------------------------------------- stats_text.c, _json.c */
 
-#define STATS_BUDGETS	4	/* limits of a recording, at most */
-
 /* The line of the n-th limit; NULL: there is none. */
 const char *stats_budget(const struct stats *stats, size_t n);
 void	stats_text(const struct stats *stats,

@@ -152,6 +152,8 @@ emit_accounting(const struct stats *stats, struct emit *em, size_t event)
 void
 stats_json_begin(const struct stats *stats, struct emit *em)
 {
+	const char *budget;
+
 	EMIT(em, COUNT("schema_version", JSON_SCHEMA));
 	emit_recording(stats, em);
 	emit_rows(em, "events");
@@ -163,8 +165,8 @@ stats_json_begin(const struct stats *stats, struct emit *em)
 		emit_accounting(stats, em, e);
 	emit_close(em);
 	emit_rows(em, "budgets");
-	for (size_t n = 0; n < STATS_BUDGETS; n++)
-		budget_emit(stats_budget(stats, n), em);
+	for (size_t n = 0; (budget = stats_budget(stats, n)) != NULL; n++)
+		budget_emit(budget, em);
 	emit_close(em);
 }
 

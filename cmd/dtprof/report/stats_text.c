@@ -95,7 +95,7 @@ show_lost(struct out *out, const char *what, uint64_t stored, uint64_t lost)
 static void
 show_head(const struct stats *stats, struct out *out)
 {
-	const char *cut = prof_reader_cut(stats->st_reader);
+	const char *cut = prof_reader_cut(stats->st_reader), *budget;
 
 	if (cut != NULL)
 		OUT(out, prof_reader_in_progress(stats->st_reader) ?
@@ -115,8 +115,8 @@ show_head(const struct stats *stats, struct out *out)
 	show_info(stats, out, "degraded", "less.pace");
 	show_info(stats, out, "degraded", "less.probes");
 	show_info(stats, out, "degraded", "less.memory");
-	for (size_t n = 0; n < STATS_BUDGETS; n++)
-		budget_text(stats_budget(stats, n), "limit        ", out);
+	for (size_t n = 0; (budget = stats_budget(stats, n)) != NULL; n++)
+		budget_text(budget, "limit        ", out);
 	show_place(stats, out);
 	show_notes(stats, out);
 	if (stats->st_ran_ns > 0)

@@ -11,6 +11,15 @@
 #include "budget.h"
 #include "terminal.h"
 
+#define MOST	1e18	/* a file may be hostile */
+
+struct budget {
+	char	 bu_name[24];	/* of its option */
+	double	 bu_limit;	/* bytes, or percent of all CPUs */
+	double	 bu_used_max;
+	char	 bu_action[256]; /* what was done to keep it, or "none" */
+};
+
 /* False: it is no such line. */
 static bool
 budget_parse(const char *text, struct budget *budget)
@@ -18,8 +27,8 @@ budget_parse(const char *text, struct budget *budget)
 	return (text != NULL && sscanf(text, "%23s %lf %lf %255[^\n]",
 	    budget->bu_name, &budget->bu_limit, &budget->bu_used_max,
 	    budget->bu_action) == 4 && budget->bu_limit >= 0 &&
-	    budget->bu_limit < BUDGET_MOST && budget->bu_used_max >= 0 &&
-	    budget->bu_used_max < BUDGET_MOST);
+	    budget->bu_limit < MOST && budget->bu_used_max >= 0 &&
+	    budget->bu_used_max < MOST);
 }
 
 static bool

@@ -32,7 +32,6 @@
 #define SNAPSHOTS_ROOM	(4ULL << 20)	/* of a ring twice as large */
 #define FIRST_PREEMPTED	7	/* Linux whose tracepoints are */
 #define SPARE_EVENTS	8	/* to be attached while it records */
-#define PACED_BYTES	(128ULL << 10)	/* of process events, with a limit */
 
 /* The maps that all instances share; order of bp_map. */
 enum { MAP_STREAMS, MAP_RINGS, MAP_COUNTS, MAP_CONTROL, MAP_SCRATCH,
@@ -573,7 +572,7 @@ prof_bpf_lives_most(const struct prof_bpf *bpf)
 
 	if (bpf->bp_plan->pn_options->po_max_overhead == 0)
 		return (bpf->bp_ring_bytes);
-	return (most < PACED_BYTES ? most : PACED_BYTES);
+	return (most < PROF_PACED_BYTES ? most : PROF_PACED_BYTES);
 }
 
 void

@@ -38,7 +38,6 @@
 #define LIMIT		8192		/* perf events of threads on CPUs */
 #define WIDE_BYTES	(4UL << 20)	/* of a ring that hears everybody */
 #define WIDE_SUM	(128UL << 20)	/* of all such rings */
-#define PACED_BYTES	(128UL << 10)	/* where CPU time is limited */
 
 static struct prof_rings *open_for_all(struct prof_plan *, bool);
 static struct prof_rings *open_for_cgroup(struct prof_plan *);
@@ -58,22 +57,19 @@ max_fds(void)
 static struct prof_rings *
 open_rings(struct prof_plan *plan, struct prof_rings_options *ro)
 {
+	if (plan->pn_options->po_max_overhead != 0)
+		ro->ro_ring_bytes = PROF_PACED_BYTES;
 	ro->ro_cpus = plan->pn_online;
 	ro->ro_ncpus = plan->pn_nonline;
 	return (prof_rings_open(ro, plan->pn_error));
 }
 
-/*
- * Of a ring that many can fill.  Where it may take long to read it, samples
- * would wait behind it until their processes are gone.
- */
+/* Of a ring that many can fill. */
 static size_t
 wide_bytes(const struct prof_plan *plan)
 {
 	size_t bytes = WIDE_BYTES;
 
-	if (plan->pn_options->po_max_overhead != 0)
-		return (PACED_BYTES);
 	while (bytes > PROF_RING_BYTES &&
 	    bytes * plan->pn_nonline > WIDE_SUM)
 		bytes /= 2;
