@@ -32,7 +32,7 @@ watch()		# looks command ...
 		[ -n "$now" ] || fail "the recorder has ended: $(cat err)"
 		[ "$now" -le "$most" ] || most=$now
 		! "$@" || looks=$((looks - 1))
-		sleep 0.05
+		nap
 	done
 }
 
