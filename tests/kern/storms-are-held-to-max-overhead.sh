@@ -37,8 +37,7 @@ storm()		# recording argument ...
 	sleep 3
 	used=$((($(ticks) - before) * (1000000000 / $(getconf CLK_TCK)) * 1000 /
 	    ($(date +%s%N) - from)))
-	# shellcheck disable=SC2086 # numbers
-	kill $storms
+	echo "$storms" | xargs kill
 	record_end 0
 	balance "$file"
 }

@@ -55,6 +55,26 @@ pages_touch(void)
 	munmap(memory, PAGES * page);
 }
 
+/*
+ * What the counter gains while the pages are touched.  The kernel may take
+ * other pages away meanwhile, whose faults count too: the least of some is
+ * exact.
+ */
+static uint64_t
+pages_counted(void)
+{
+	uint64_t before, now, least = UINT64_MAX;
+
+	for (int n = 0; n < 5; n++) {
+		before = value_of(counter);
+		pages_touch();
+		now = value_of(counter) - before;
+		if (now < least)
+			least = now;
+	}
+	return (least);
+}
+
 static void *
 other_thread(void *arg)
 {
@@ -87,11 +107,8 @@ main(void)
 		printf("SKIP: %s\n", error.pe_text);
 		return (77);
 	}
-	(void)value_of(counter);
-	before = value_of(counter);
-	pages_touch();
+	CHECK(pages_counted() == PAGES);
 	after = value_of(counter);
-	CHECK(after - before == PAGES);
 	CHECK(pthread_create(&thread, NULL, other_thread, NULL) == 0);
 	CHECK(pthread_join(thread, &elsewhere) == 0);
 	CHECK((uintptr_t)elsewhere - after < PAGES);
@@ -106,9 +123,7 @@ main(void)
 	}
 	CHECK(child != -1 && waitpid(child, &status, 0) == child);
 	CHECK(status == 0);
-	before = value_of(counter);
-	pages_touch();
-	CHECK(value_of(counter) - before == PAGES);
+	CHECK(pages_counted() == PAGES);
 	prof_counter_close(counter);
 	check_refused("{page-faults,task-clock}", PROF_E_USAGE);
 	check_refused("no-such-event", PROF_E_EVENT_UNKNOWN);

@@ -9,8 +9,11 @@
  *
  * A thread is named after its way and its letter.  Prints for each round the
  * way, when a began to wait and when b woke it, and when b began to wait and
- * when c woke it, by CLOCK_MONOTONIC.
+ * when c woke it, by CLOCK_MONOTONIC, and whether b then left its CPU to sleep:
+ * where it was off its CPU for all of its sleep, it need not.
  */
+#include <sys/resource.h>
+
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -34,6 +37,7 @@ struct round {
 	_Atomic uint64_t rn_b_ns;
 	_Atomic uint64_t rn_b_woken_ns;
 	atomic_bool	 rn_b_runs;
+	bool		 rn_b_slept;
 };
 
 static struct trio {
@@ -88,11 +92,26 @@ a_run(void *arg)
 	return (NULL);
 }
 
+/* How often this thread left its CPU of its own accord. */
+static long
+times_left(void)
+{
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_THREAD, &usage) != 0)
+		abort();
+	return (usage.ru_nvcsw);
+}
+
 static void
 b_keep_waiting(const struct trio *trio, struct round *round)
 {
-	if (trio->tr_way == TIMER)
+	if (trio->tr_way == TIMER) {
+		const long before = times_left();
+
 		sleep_ns(6 * MS);
+		round->rn_b_slept = times_left() != before;
+	}
 	if (trio->tr_way != RAN)
 		return;
 	round->rn_b_runs = true;
@@ -162,11 +181,12 @@ main(void)
 		for (int n = 0; n < ROUNDS; n++) {
 			const struct round *round = &trios[way].tr_round[n];
 
-			printf("%s %ju %ju %ju %ju\n", ways[way],
+			printf("%s %ju %ju %ju %ju %d\n", ways[way],
 			    (uintmax_t)round->rn_a_ns,
 			    (uintmax_t)round->rn_a_woken_ns,
 			    (uintmax_t)round->rn_b_ns,
-			    (uintmax_t)round->rn_b_woken_ns);
+			    (uintmax_t)round->rn_b_woken_ns,
+			    round->rn_b_slept);
 		}
 	return (0);
 }
