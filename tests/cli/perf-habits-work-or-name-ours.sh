@@ -34,6 +34,7 @@ record --overwrite -- true | works
 record --switch-output=1s -- true | works
 record --switch-output=signal -o plain -- true | works
 record --overwrite --switch-output=signal -o plain -- true | works
+record --overwrite --switch-output=1s -- true | --dump-on
 report --stdio | works
 report --stdio --no-children -g none | works
 report -n --stdio | works

@@ -125,3 +125,20 @@ status = json.load(open("said"))["recorders"][0]
 assert status["dumps"] == 2, status
 print(reason)' || fail "a burst"
 ok "a burst of triggers is one dump, which counts them"
+
+# Of other kinds of triggers that a dump waits with, the first is named.
+rm -f ./d.*
+record 0 --ring 1M --off-cpu --dump-on 'off-cpu > 100ms' --dump-on crash \
+    --dump-after 2s -o 'd.%n.%r.dtp' -- sh -c 'sleep .3
+    (sh -c "kill -SEGV \$\$") 2>/dev/null; sleep .3; true'
+set -- ./d.1.off-cpu-*-ms-in-thread-*then-crash-of-process-*SEGV*.dtp
+[ -f "$1" ] || fail "no dump: $(ls)"
+"$DTPROF" report --json "$1" >got || fail "no report"
+python3 -c '
+import json, re
+reason = json.load(open("got"))["recording"]["dump"]["reason"]
+assert re.fullmatch("off-cpu [0-9.]+ ms > 100(.0)? ms in thread [0-9]+"
+    "(, which still waits)?, then crash of process [0-9]+ .sh.: SIGSEGV"
+    "(, [0-9]+ more triggers?)?", reason), reason
+print(reason)' || fail "the reason"
+ok "a crash while a dump waits is named"

@@ -56,6 +56,17 @@ trigger_add(struct record_dumping *rd, const char *name)
 	return (0);
 }
 
+/* perf's option: with a ring it writes dumps, not the next of many files. */
+static int
+switch_add(struct record_dumping *rd, const char *when)
+{
+	if (strcmp(when, "signal") == 0)
+		return (trigger_add(rd, "SIGUSR2"));
+	return (msg_fail("record", "leave out --overwrite, or use --dump-on",
+	    "--switch-output=%s: with --overwrite it can only be \"signal\"",
+	    when));
+}
+
 int
 record_dumping_set(struct record_dumping *rd, const struct record_options *ro,
     struct prof_options *po)
@@ -70,9 +81,8 @@ record_dumping_set(struct record_dumping *rd, const struct record_options *ro,
 	for (size_t n = 0; n < ro->ro_dump_on.os_n; n++)
 		if (trigger_add(rd, ro->ro_dump_on.os_text[n]) == -1)
 			return (-1);
-	if (ro->ro_overwrite && ro->ro_switch_output != NULL && trigger_add(rd,
-	    strcmp(ro->ro_switch_output, "signal") == 0 ? "SIGUSR2" :
-	    ro->ro_switch_output) == -1)
+	if (ro->ro_overwrite && ro->ro_switch_output != NULL &&
+	    switch_add(rd, ro->ro_switch_output) == -1)
 		return (-1);
 	if (record_triggers_check(rd->rd_triggers, &ro->ro_spans) == -1)
 		return (-1);
@@ -108,12 +118,26 @@ is_at_most(const struct record_dumping *rd)
 	return (rd->rd_number - rd->rd_failed >= rd->rd_most);
 }
 
+/* One more for the dump that waits; the first of another kind is named. */
+static void
+trigger_merge(struct record_dumping *rd, const char *reason)
+{
+	const size_t kind = strcspn(rd->rd_reason, " ");
+
+	rd->rd_merged++;
+	if (rd->rd_other[0] == '\0' &&
+	    (strcspn(reason, " ") != kind ||
+	    strncmp(reason, rd->rd_reason, kind) != 0))
+		(void)snprintf(rd->rd_other, sizeof(rd->rd_other), ", then %s",
+		    reason);
+}
+
 void
 record_dumping_trigger(struct record_dumping *rd, const char *reason,
     uint64_t time_ns)
 {
 	if (rd->rd_due_ns != 0) {
-		rd->rd_merged++;
+		trigger_merge(rd, reason);
 		return;
 	}
 	if (is_at_most(rd)) {
@@ -128,6 +152,7 @@ record_dumping_trigger(struct record_dumping *rd, const char *reason,
 	rd->rd_asked_ns = time_ns;
 	rd->rd_due_ns = time_ns + rd->rd_after_ns;
 	rd->rd_merged = 0;
+	rd->rd_other[0] = '\0';
 	(void)snprintf(rd->rd_reason, sizeof(rd->rd_reason), "%s", reason);
 }
 
@@ -157,15 +182,17 @@ dump_begin(struct record_dumping *rd, struct prof_session *session,
 static int
 waiting_begin(struct record_dumping *rd, struct prof_session *session)
 {
-	const size_t length = strlen(rd->rd_reason);
+	const unsigned long long more = rd->rd_merged -
+	    (rd->rd_other[0] != '\0');
+	char reason[3 * RECORD_REASON], counted[64] = "";
 
-	if (rd->rd_merged > 0)
-		(void)snprintf(rd->rd_reason + length,
-		    sizeof(rd->rd_reason) - length,
-		    ", %llu more trigger%s", (unsigned long long)rd->rd_merged,
-		    rd->rd_merged == 1 ? "" : "s");
+	if (more > 0)
+		(void)snprintf(counted, sizeof(counted),
+		    ", %llu more trigger%s", more, more == 1 ? "" : "s");
+	(void)snprintf(reason, sizeof(reason), "%s%s%s", rd->rd_reason,
+	    rd->rd_other, counted);
 	rd->rd_due_ns = 0;
-	return (dump_begin(rd, session, 0, rd->rd_pattern, rd->rd_reason,
+	return (dump_begin(rd, session, 0, rd->rd_pattern, reason,
 	    rd->rd_asked_ns));
 }
 

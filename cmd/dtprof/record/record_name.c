@@ -13,6 +13,8 @@
 
 #include "record.h"
 
+#define MOST	120	/* characters of a reason: a name holds 255 */
+
 /* A reason as a part of a name of a file: a hyphen for all that is special. */
 static void
 put_reason(FILE *stream, const char *reason)
@@ -21,7 +23,7 @@ put_reason(FILE *stream, const char *reason)
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._";
 	bool is_gap = false;
 
-	for (; *reason != '\0'; reason++) {
+	for (size_t n = 0; *reason != '\0' && n < MOST; n++, reason++) {
 		if (strchr(plain, *reason) == NULL) {
 			is_gap = true;
 			continue;
