@@ -389,8 +389,12 @@ rates_lower(struct prof_session *session, double share)
 
 	if (times > MOST_AT_ONCE)
 		times = MOST_AT_ONCE;
-	done = slow_down(session, (uint64_t)((double)ov->ov_slower *
-	    (times < 1 ? 1 : times)) + 1);
+	/*
+	 * Odd: at 499 Hz every other period is nearly that of the kernel's tick
+	 * of 4 ms, so an even number would see the same part of ticks for long.
+	 */
+	done = slow_down(session, ((uint64_t)((double)ov->ov_slower *
+	    (times < 1 ? 1 : times)) + 1) | 1);
 	return (done == -1 ? -1 : overhead_tell(session, share, done));
 }
 

@@ -34,6 +34,8 @@ import recording as rec
 PERIOD = 200000
 marks, weights, after = rec.lowered("a.dtp", PERIOD)
 rec.check(marks and after > 0, "%r, then %d samples" % (marks, after))
+# By an odd factor, down to 10 Hz.
+rec.check(all(m % 2 for m in marks if m < 500), "%r" % marks)
 j = json.load(open("stats.json"))
 info = j["recording"]["info"]
 rec.check(info["less.rate"] == "rate lowered to 1/%d" % marks[-1], str(info))
