@@ -204,6 +204,21 @@ prof_processes_is_alive(const struct prof_processes *ps, uint32_t pid)
 	return (memory != NULL && memory->me_exit_ns == NEVER);
 }
 
+int
+prof_processes_alive(const struct prof_processes *ps,
+    int (*each)(void *arg, uint32_t pid), void *arg)
+{
+	const struct process *process;
+	int rv = 0;
+
+	for (size_t n = 0; n < ps->ps_nbuckets; n++)
+		for (process = ps->ps_bucket[n]; process != NULL && rv == 0;
+		    process = process->po_next)
+			if (prof_processes_is_alive(ps, process->po_pid))
+				rv = each(arg, process->po_pid);
+	return (rv);
+}
+
 uint64_t
 prof_processes_since(const struct prof_processes *ps, uint32_t pid,
     uint64_t time_ns)

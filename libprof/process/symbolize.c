@@ -498,6 +498,12 @@ prof_noted_round(struct prof_noted *noted)
 	return (rv);
 }
 
+const struct prof_processes *
+prof_noted_processes(const struct prof_noted *noted)
+{
+	return (noted->nt_processes);
+}
+
 bool
 prof_noted_any(const struct prof_noted *noted)
 {

@@ -52,6 +52,9 @@ int	prof_noted_renew(struct prof_noted *noted, uint32_t pid,
 	    uint64_t time_ns);
 /* What came so far is complete up to its time.  -1: no memory. */
 int	prof_noted_round(struct prof_noted *noted);
+struct prof_processes;
+const struct prof_processes *prof_noted_processes(
+	    const struct prof_noted *noted);
 /*
  * Functions of the kernel at n places, in order, borrowed until the next
  * question; sy_name is NULL where none is.  How many of them it looked at.

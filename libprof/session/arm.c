@@ -296,7 +296,8 @@ arm_all(struct prof_session *session, const struct rlimit *open_files)
 	    &session->se_command, po->po_argv, open_files,
 	    &session->se_error) == -1)
 		goto fail;
-	if ((session->se_reread = prof_reread_new(session)) == NULL) {
+	if ((session->se_reread = prof_reread_new(session)) == NULL ||
+	    (session->se_gone = prof_gone_new()) == NULL) {
 		prof_fail_nomem(&session->se_error);
 		goto fail;
 	}
@@ -670,6 +671,8 @@ prof_session_undo(struct prof_session *session)
 	prof_merge_close(&session->se_merge);
 	prof_reread_free(session->se_reread);
 	session->se_reread = NULL;
+	prof_gone_free(session->se_gone);
+	session->se_gone = NULL;
 	prof_snapshots_free(session->se_plan.pn_snapshots);
 	session->se_plan.pn_snapshots = NULL;
 	prof_stack_filter_close(session);

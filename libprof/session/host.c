@@ -151,6 +151,8 @@ prof_session_take(void *arg, const struct prof_record *record)
 	} else if (pid_follow(session, record) == -1) {
 		return (prof_fail_nomem(&session->se_error));
 	}
+	if (record->pr_type != PROF_R_MARK)
+		session->se_taken_ns = record->pr_time_ns;
 	if (!is_ours(session, record) || is_outside(session, record))
 		return (0);
 	if (record->pr_type != PROF_R_SAMPLE && session->se_reread != NULL &&
@@ -182,6 +184,34 @@ prof_session_renew(struct prof_session *session, uint32_t pid,
 	return (0);
 }
 
+/* What we keep takes a record that is not recorded as it is. */
+static int
+record_know(struct prof_session *session, const struct prof_record *record)
+{
+	if (prof_merge_observe(&session->se_merge, record) == -1)
+		return (-1);
+	if ((session->se_plan.pn_snapshots != NULL && prof_snapshots_observe(
+	    session->se_plan.pn_snapshots, record) == -1) ||
+	    prof_noted_event(session->se_noted, record) == -1)
+		return (prof_fail_nomem(&session->se_error));
+	return (prof_stack_filter_know(session, record));
+}
+
+int
+prof_session_ended(struct prof_session *session, uint32_t pid,
+    uint64_t time_ns)
+{
+	const struct prof_record exit = { .pr_type = PROF_R_EXIT,
+	    .pr_pid = pid, .pr_tid = pid, .pr_time_ns = time_ns,
+	    .pr_group_dead = true };
+
+	if (prof_reread_observe(session->se_reread, &exit) == -1 ||
+	    record_know(session, &exit) == -1)
+		return (-1);
+	return (prof_codes_life(session->se_plan.pn_codes, &exit) == -1 ?
+	    prof_fail_nomem(&session->se_error) : 0);
+}
+
 /*
  * In the recording it is true from when it was read.  What samples met is
  * looked up here with what is known now, and in order of time: for the sample
@@ -198,13 +228,7 @@ prof_session_take_read(struct prof_session *session,
 	/* The stop is the last record, also of mappings read after it. */
 	if (session->se_state == PROF_STOPPED && late.pr_time_ns > stop_ns)
 		late.pr_time_ns = stop_ns;
-	if (prof_merge_observe(&session->se_merge, &early) == -1)
-		return (-1);
-	if ((session->se_plan.pn_snapshots != NULL && prof_snapshots_observe(
-	    session->se_plan.pn_snapshots, &early) == -1) ||
-	    prof_noted_event(session->se_noted, &early) == -1)
-		return (prof_fail_nomem(&session->se_error));
-	return (prof_stack_filter_know(session, &early) == -1 ? -1 :
+	return (record_know(session, &early) == -1 ? -1 :
 	    record_pass(session, &late));
 }
 

@@ -107,6 +107,12 @@ prof_reread_times(const struct prof_reread *reread)
 	return (reread->rr_times);
 }
 
+uint64_t
+prof_reread_losses(const struct prof_reread *reread)
+{
+	return (reread->rr_losses);
+}
+
 /* ------------------------------------------------------ processes */
 
 static size_t

@@ -365,7 +365,8 @@ static int
 session_round(struct prof_session *session, uint64_t most_ns)
 {
 	prof_reread_look(session->se_reread);
-	if (prof_merge_round(&session->se_merge, most_ns) == -1 ||
+	if (prof_gone_look(session) == -1 ||
+	    prof_merge_round(&session->se_merge, most_ns) == -1 ||
 	    prof_merge_step(&session->se_merge, PROF_STEP_TEND) == -1)
 		return (-1);
 	if (session->se_backend->bk_wait_ms == 0)

@@ -89,8 +89,17 @@ bool	prof_reread_is_unknown(struct prof_reread *reread,
 	    const struct prof_record *sample);
 int	prof_reread_now(struct prof_reread *reread, uint32_t pid,
 	    uint64_t sample_ns);
-/* How often a process was read. */
+/* How often a process was read, and how often something was lost. */
 uint64_t prof_reread_times(const struct prof_reread *reread);
+uint64_t prof_reread_losses(const struct prof_reread *reread);
+
+/* -------------------------------------------------------------- gone.c */
+
+struct prof_gone;
+struct prof_gone *prof_gone_new(void);	/* NULL: no memory */
+void	prof_gone_free(struct prof_gone *gone);
+/* Once a round: have processes ended whose ends were lost? */
+int	prof_gone_look(struct prof_session *session);
 
 /* ---------------------------------------------------------- dropped.c */
 
@@ -418,6 +427,7 @@ struct prof_session {
 	size_t		 se_ndropped_cpus;
 	struct prof_overhead se_overhead;
 	struct prof_reread *se_reread;
+	struct prof_gone *se_gone;
 	struct prof_writer *se_writer;	/* NULL: there is no file */
 	struct prof_dump *se_dumped;	/* the last that is done, or NULL */
 	char		*se_next;	/* file to go on in; NULL: none */
@@ -443,6 +453,7 @@ struct prof_session {
 	uint64_t	 se_records;	/* with them */
 	uint64_t	 se_written;	/* known after stop */
 	uint64_t	 se_last_ns;	/* of the last of them */
+	uint64_t	 se_taken_ns;	/* of the last record that had a turn */
 	uint64_t	 se_lost;	/* known after stop */
 	uint64_t	 se_file_bytes;	/* known after stop */
 	int		 se_wait_ms;	/* until the next round, adapted */
@@ -468,6 +479,9 @@ int	prof_session_renew(struct prof_session *session, uint32_t pid,
 	    uint64_t sample_ns, bool any_exec);
 int	prof_session_take_read(struct prof_session *session,
 	    const struct prof_record *record, uint64_t sample_ns);
+/* Nobody saw its end, but by this time it had ended. */
+int	prof_session_ended(struct prof_session *session, uint32_t pid,
+	    uint64_t time_ns);
 /* Sink of every record of a session; counts samples, learns of forks. */
 int	prof_session_take(void *session, const struct prof_record *record);
 

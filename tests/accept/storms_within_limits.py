@@ -302,7 +302,8 @@ def check_shares(path, known, marks):
         worst = max(worst, abs(got - p) / bound)
         rec.check(abs(got - p) <= bound, "program %d: %s has %.4f, by its own "
                   "clock %.4f +-%.4f" % (n, key, got, p, bound))
-    rec.check(unknown <= total / 10, "%d of %d samples without a function" %
+    # Under a limit not every process whose events were lost can be read.
+    rec.check(unknown <= total / 5, "%d of %d samples without a function" %
               (unknown, total))
     rec.ok("%d shares of %d of %d programs within their intervals (z %.2f), "
            "the worst at %.2f of its bound; %d samples, %d without a "
