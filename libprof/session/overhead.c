@@ -390,8 +390,8 @@ rates_lower(struct prof_session *session, double share)
 	if (times > MOST_AT_ONCE)
 		times = MOST_AT_ONCE;
 	/*
-	 * Odd: at 499 Hz every other period is nearly that of the kernel's tick
-	 * of 4 ms, so an even number would see the same part of ticks for long.
+	 * Odd: two periods of 499 Hz are nearly the 4 ms of the kernel's tick,
+	 * so that an even number would see one part of each tick for long.
 	 */
 	done = slow_down(session, ((uint64_t)((double)ov->ov_slower *
 	    (times < 1 ? 1 : times)) + 1) | 1);
