@@ -109,7 +109,7 @@ bool	prof_processes_next(const struct prof_processes *processes,
 /* Is something known of it, but not its end? */
 bool	prof_processes_is_alive(const struct prof_processes *processes,
 	    uint32_t pid);
-/* Each of which that is so, until one returns not 0, which is returned. */
+/* Calls each for every such process, while it returns 0; what it returned. */
 int	prof_processes_alive(const struct prof_processes *processes,
 	    int (*each)(void *arg, uint32_t pid), void *arg);
 /* When the process began, by fork or exec; 0: it is not known. */

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Processes whose ends were lost, with other events: what is known of them
- * would be kept for ever.  After a loss, now and then, the kernel is asked who
- * is not there any more; these ended by then.
+ * Processes whose exit events were lost.  Without those, their mappings would
+ * be kept until another process gets the same number.  After a loss, at most
+ * every 10 s, each process that we know is looked for:
  *
- *	look		who is gone?
- *	   :		what they did before is handed over
- *	later look	their ends are taken, as of the first look
+ *	first round	which ones do not exist any more?
+ *	   :		events from before that are still being read
+ *	later round	forget them, as if they had exited in the first round
  *
- * That is for what we keep alone: nobody saw these ends, so no recording tells
- * of them.
+ * These exits are not recorded, because no event told of them.
  *
  * Called by session.c in each round.
  */
@@ -27,8 +26,8 @@
 struct prof_gone {
 	uint32_t	*go_pid;
 	size_t		 go_n;
-	uint64_t	 go_seen_ns;	/* they had ended by then */
-	uint64_t	 go_losses;	/* before that */
+	uint64_t	 go_seen_ns;	/* when they were looked for */
+	uint64_t	 go_losses;	/* of which it was known then */
 };
 
 static bool
@@ -53,9 +52,9 @@ pid_look(void *arg, uint32_t pid)
 	return (0);
 }
 
-/* Its number may be another's by now, whose begin was told. */
+/* Asked again: another process may have the number by now. */
 static int
-ends_take(struct prof_session *session, struct prof_gone *gone)
+gone_forget(struct prof_session *session, struct prof_gone *gone)
 {
 	for (size_t n = 0; n < gone->go_n; n++)
 		if (is_gone(gone->go_pid[n]) && prof_session_ended(session,
@@ -76,7 +75,7 @@ prof_gone_look(struct prof_session *session)
 
 	if (gone->go_n > 0)
 		return (session->se_taken_ns <= gone->go_seen_ns ? 0 :
-		    ends_take(session, gone));
+		    gone_forget(session, gone));
 	if (losses == gone->go_losses || now_ns - gone->go_seen_ns < LOOK_NS)
 		return (0);
 	gone->go_losses = losses;

@@ -184,7 +184,7 @@ prof_session_renew(struct prof_session *session, uint32_t pid,
 	return (0);
 }
 
-/* What we keep takes a record that is not recorded as it is. */
+/* A record that is not recorded, or not as it is, for what we know. */
 static int
 record_know(struct prof_session *session, const struct prof_record *record)
 {

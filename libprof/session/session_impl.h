@@ -98,7 +98,7 @@ uint64_t prof_reread_losses(const struct prof_reread *reread);
 struct prof_gone;
 struct prof_gone *prof_gone_new(void);	/* NULL: no memory */
 void	prof_gone_free(struct prof_gone *gone);
-/* Once a round: have processes ended whose ends were lost? */
+/* Once a round: forgets processes whose exit events were lost. */
 int	prof_gone_look(struct prof_session *session);
 
 /* ---------------------------------------------------------- dropped.c */
@@ -453,7 +453,7 @@ struct prof_session {
 	uint64_t	 se_records;	/* with them */
 	uint64_t	 se_written;	/* known after stop */
 	uint64_t	 se_last_ns;	/* of the last of them */
-	uint64_t	 se_taken_ns;	/* of the last record that had a turn */
+	uint64_t	 se_taken_ns;	/* of the last record but marks */
 	uint64_t	 se_lost;	/* known after stop */
 	uint64_t	 se_file_bytes;	/* known after stop */
 	int		 se_wait_ms;	/* until the next round, adapted */
@@ -479,7 +479,7 @@ int	prof_session_renew(struct prof_session *session, uint32_t pid,
 	    uint64_t sample_ns, bool any_exec);
 int	prof_session_take_read(struct prof_session *session,
 	    const struct prof_record *record, uint64_t sample_ns);
-/* Nobody saw its end, but by this time it had ended. */
+/* By this time it had exited, though no event told of it. */
 int	prof_session_ended(struct prof_session *session, uint32_t pid,
 	    uint64_t time_ns);
 /* Sink of every record of a session; counts samples, learns of forks. */

@@ -253,6 +253,9 @@ def samples_of(path):
             sample = json.loads(line)
             names = {f.get("function") for f in
                      sample.get("user_frames", [])}
+            # Stacks may lack callers: again() is called by ten() alone.
+            if "again" in names:
+                names.add("ten")
             yield sample, [f for f in FUNCTIONS if f in names]
 
 
@@ -261,7 +264,7 @@ def check_shares(path, known, marks):
     weights = [collections.Counter() for _ in known]
     threads = [collections.Counter() for _ in known]
     squares = [0] * len(known)
-    program = {(line["tid"], n): line["k"]
+    program = {(line["pid"], line["tid"], n): line["k"]
                for n, (_, lines, _) in enumerate(known) for line in lines}
     begins = [begin_ns for begin_ns, _, _ in known]
     unknown = total = 0
@@ -270,11 +273,11 @@ def check_shares(path, known, marks):
         times.append(sample["time_ns"])
         # Numbers of threads come again.
         n = bisect.bisect(begins, sample["time_ns"]) - 1
-        if (sample["tid"], n) not in program or \
-                sample["time_ns"] > known[n][2]:
+        thread = sample["pid"], sample["tid"], n
+        if thread not in program or sample["time_ns"] > known[n][2]:
             continue
         total += 1
-        threads[n][program[sample["tid"], n]] += sample["weight"]
+        threads[n][program[thread]] += sample["weight"]
         if len(functions) != 1:
             unknown += 1
             continue
@@ -302,8 +305,7 @@ def check_shares(path, known, marks):
         worst = max(worst, abs(got - p) / bound)
         rec.check(abs(got - p) <= bound, "program %d: %s has %.4f, by its own "
                   "clock %.4f +-%.4f" % (n, key, got, p, bound))
-    # Under a limit not every process whose events were lost can be read.
-    rec.check(unknown <= total / 5, "%d of %d samples without a function" %
+    rec.check(unknown <= total / 10, "%d of %d samples without a function" %
               (unknown, total))
     rec.ok("%d shares of %d of %d programs within their intervals (z %.2f), "
            "the worst at %.2f of its bound; %d samples, %d without a "

@@ -57,9 +57,14 @@ assert identity == {
     w["blocked_ns"], **{key: w[key] for key in (
         "elapsed_ns", "running_ns", "runnable_ns", "blocked_ns", "gaps")}}
 
+# If the machine stands still between two looks at the clock, times differ, too:
+# then it is measured again.
+differ = []
+
 def close(a, b, least, what):
     print("%s: %.3f ms, by itself %.3f ms" % (what, a / 1e6, b / 1e6))
-    assert abs(a - b) <= .01 * b + least + w["gap_ns"], what
+    if abs(a - b) > .01 * b + least + w["gap_ns"]:
+        differ.append(what)
 
 rows = [line.split() for line in open("truth")]
 start, threads, end = rows[0], rows[1:-1], rows[-1]
@@ -125,15 +130,10 @@ for key, waker in {
     assert set(woken[key]) - others == {waker}, key
 assert innermost and set(innermost) <= {"__bpf_trace_sched_switch",
     "__traceiter_sched_switch", "__schedule"}, innermost
-# They differ where the machine stops between two looks at the clock.
-differ = []
 for name, tid, _, _, _, ran, delay, count in threads:
     tid = int(tid)
-    try:
-        close(state[tid, "runnable"], int(delay), int(count) * 20000 +
-              w["unwoken_ns"], name + " for a CPU")
-    except AssertionError as e:
-        differ.append(str(e))
+    close(state[tid, "runnable"], int(delay), int(count) * 20000 +
+          w["unwoken_ns"], name + " for a CPU")
     assert abs(turns[tid] - int(count)) <= w["gaps"], (name, turns, count)
     assert name != "cpu" or state[tid, "blocked"] <= \
         .02 * state[tid, "runnable"] + 1e6, state
@@ -160,15 +160,16 @@ close(ran, w["running_ns"], .1 * w["running_ns"], "samples of running time")
 own = sum(int(t[5]) for t in threads) + int(end[5]) - int(start[5])
 close(w["running_ns"], own, w["turns"] * 20000, "running")
 if differ:
-    print("not as schedstat has it: " + ", ".join(differ))
+    print("not as the program and the kernel say: " + ", ".join(differ))
     sys.exit(3)
 END
-tries=1
-while waits_record; do
-	python3 check.py && break
-	[ $? -eq 3 ] || fail "see above"
-	[ $((tries += 1)) -le 3 ] || fail "in each of 3 measurements"
+for _ in 1 2 3; do
+	waits_record
+	python3 check.py
+	status=$?
+	[ $status -eq 3 ] || break
 done
+[ $status -eq 0 ] || fail "see above"
 
 # What waits before, in and after a pause, and is recorded to a second one.
 cat >pausing <<'END2'

@@ -105,7 +105,7 @@ assert row["ns"] == sum(end - begin for begin, end in waits), row
 # By the program's own clock.
 gaps = [tuple(map(int, line.split())) for line in open("10000.gaps")]
 own = 0
-# It watches its clock from its first gap to its last, not while Python ends.
+# While Python starts and ends, it does not look at its clock.
 seen = [(begin, end) for begin, end in waits[1:-1]
         if gaps[0][0] < end and begin < gaps[-1][1]]
 for begin, end in seen:

@@ -56,9 +56,9 @@ pages_touch(void)
 }
 
 /*
- * What the counter gains while the pages are touched.  The kernel may take
- * other pages away meanwhile, whose faults count too: the least of some is
- * exact.
+ * What the counter gains while the pages are touched.  Other pages can have
+ * faults meanwhile, for example the first write after a fork, so the least of
+ * five counts.
  */
 static uint64_t
 pages_counted(void)

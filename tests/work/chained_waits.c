@@ -9,8 +9,8 @@
  *
  * A thread is named after its way and its letter.  Prints for each round the
  * way, when a began to wait and when b woke it, and when b began to wait and
- * when c woke it, by CLOCK_MONOTONIC, and whether b then left its CPU to sleep:
- * where it was off its CPU for all of its sleep, it need not.
+ * when c woke it, by CLOCK_MONOTONIC, and whether b slept before it woke a: on
+ * a machine that stands still the time can be over before b leaves its CPU.
  */
 #include <sys/resource.h>
 
@@ -92,7 +92,7 @@ a_run(void *arg)
 	return (NULL);
 }
 
-/* How often this thread left its CPU of its own accord. */
+/* How often this thread gave up its CPU itself. */
 static long
 times_left(void)
 {

@@ -103,7 +103,7 @@ struct record_dumping {
 	uint64_t	 rd_due_ns;
 	uint64_t	 rd_asked_ns;
 	char		 rd_reason[RECORD_REASON];
-	char		 rd_other[RECORD_REASON]; /* the next kind, or "" */
+	char		 rd_other[RECORD_REASON]; /* of another kind, or "" */
 	uint64_t	 rd_merged;	/* triggers since, of the same dump */
 	uint64_t	 rd_ignored;	/* after the last dump */
 	/* Requests that wait: by the number of the dump, 0: free. */

@@ -118,16 +118,15 @@ is_at_most(const struct record_dumping *rd)
 	return (rd->rd_number - rd->rd_failed >= rd->rd_most);
 }
 
-/* One more for the dump that waits; the first of another kind is named. */
+/* Counted; the first whose first word is another is named. */
 static void
 trigger_merge(struct record_dumping *rd, const char *reason)
 {
-	const size_t kind = strcspn(rd->rd_reason, " ");
+	const size_t kind = strcspn(rd->rd_reason, " ") + 1;
 
 	rd->rd_merged++;
 	if (rd->rd_other[0] == '\0' &&
-	    (strcspn(reason, " ") != kind ||
-	    strncmp(reason, rd->rd_reason, kind) != 0))
+	    strncmp(reason, rd->rd_reason, kind) != 0)
 		(void)snprintf(rd->rd_other, sizeof(rd->rd_other), ", then %s",
 		    reason);
 }

@@ -13,7 +13,7 @@
 
 #include "record.h"
 
-#define MOST	120	/* characters of a reason: a name holds 255 */
+#define REASON_MOST	120	/* characters; a name may have 255 */
 
 /* A reason as a part of a name of a file: a hyphen for all that is special. */
 static void
@@ -23,7 +23,7 @@ put_reason(FILE *stream, const char *reason)
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._";
 	bool is_gap = false;
 
-	for (size_t n = 0; *reason != '\0' && n < MOST; n++, reason++) {
+	for (size_t n = 0; *reason != '\0' && n < REASON_MOST; n++, reason++) {
 		if (strchr(plain, *reason) == NULL) {
 			is_gap = true;
 			continue;
