@@ -54,8 +54,10 @@ dtp_ran_on(struct dtp_firing *firing, __u64 stands_for)
  * comes early shows that the estimate was late.  Only this program writes it,
  * and it does not nest with itself on a CPU; that of a timer that joins later
  * begins with when it did (backend/bpf/sampling.c).  Where the rate was lowered
- * a firing stands for several periods (session/overhead.c); late stays in those
- * of the beginning, less the one that the timer before had begun.
+ * a firing stands for several periods (session/rates.c).  A timer that fires
+ * late is still due at whole numbers of these: so late is what it stands for,
+ * as often as that fits, and where another timer took over all but what the
+ * timer before had begun.
  */
 DTP_INLINE void
 dtp_count_late(struct dtp_firing *firing)
@@ -75,12 +77,14 @@ dtp_count_late(struct dtp_firing *firing)
 	/* It may have fired on while a pause, which had begun, came to it. */
 	periods = now_ns < due_ns ? 0 : (now_ns - due_ns) / cfg.dc_period_ns;
 	counted->cn_stands_for = stands_for;
-	in_time = was == stands_for ? stands_for : stands_for + was;
-	if (periods < stands_for) {
-		counted->cn_last_ns = now_ns;
-		return;
+	in_time = stands_for;
+	counted->cn_last_ns = now_ns;
+	if (was != 0 && was != stands_for)
+		in_time += was;
+	else if (periods >= stands_for) {
+		periods -= periods % stands_for;
+		counted->cn_last_ns = due_ns + periods * cfg.dc_period_ns;
 	}
-	counted->cn_last_ns = due_ns + periods * cfg.dc_period_ns;
 	if (periods > in_time)
 		DTP_ADD(&counted->cn_overruns, periods - in_time);
 }

@@ -132,10 +132,10 @@ struct prof_side {
 	bool		 sd_was_full;	/* a buffer, nearly, since asked */
 };
 
-/* How far rates are to be lowered, and were. */
+/* How low rates are to be, and are. */
 struct prof_slower {
 	uint64_t	 sl_wanted;	/* times the first period */
-	uint64_t	 sl_reached;
+	uint64_t	 sl_reached;	/* by the slowest event */
 	bool		 sl_is_uneven;	/* not all events are as slow */
 	bool		 sl_failed;	/* the plan's error says why */
 };

@@ -178,7 +178,8 @@ prof_session_status_sized(struct prof_session *session,
 	now.ps_programs_s = session->se_overhead.ov_was_measured ?
 	    (double)session->se_overhead.ov_programs_ns / 1e9 : -1;
 	now.ps_cpus = (int)session->se_plan.pn_nonline;
-	now.ps_slower = session->se_overhead.ov_slower;
+	now.ps_slower = session->se_overhead.ov_slowest;
+	now.ps_slower_now = session->se_overhead.ov_slower;
 	now.ps_targets_left = prof_targets_left(session);
 	now.ps_target_pid = session->se_target_pid;
 	now.ps_command_pid = session->se_command.cm_pid;

@@ -375,8 +375,8 @@ prof_describe_overhead(struct prof_session *session)
 	    say_number(session, "overhead.programs_ns",
 	    ov->ov_programs_ns) == -1)))
 		return (-1);
-	if (ov->ov_slower > 1) {
-		prof_overhead_text(ov, text, sizeof(text));
+	if (ov->ov_slowest > 1) {
+		prof_rates_text(ov, text, sizeof(text));
 		if (say_info(session, "less.rate", text) == -1)
 			return (-1);
 	}

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * What recording costs, and the rate lowered where that is more than was
- * allowed (--max-overhead).  The cost is the run time of our programs, by
- * the kernel's own statistics, and the CPU time of this process and of its
- * own children; what an interrupt takes before a program begins is not known.
+ * What recording costs, and what is done where that is more than was allowed
+ * (--max-overhead).  The cost is the run time of our programs, by the kernel's
+ * own statistics, and the CPU time of this process and of its own children;
+ * what an interrupt takes before a program begins is not known.
  *
  * Called by session.c: begun before the start, looked at twice a second, and
- * read a last time after the stop.  A period only ever grows, by whole
- * multiples: each sample says what it stands for, so weights stay right, and
- * a mark in the recording says from when on.  Counters on single threads,
- * which promise exact counts, and perf rings are measured but left alone.
- *
- * A probe has no rate: where probes take most of it, the dearest is detached,
- * or as many at once as have to be, and a mark says when.  Where neither rates
- * nor probes are what costs most, pace.c keeps the limit.
+ * read a last time after the stop.  Where samples cost most, rates.c lowers
+ * their rates.  A probe has no rate: where probes take most of it, the dearest
+ * is detached, or as many at once as have to be, and a mark says when.  Where
+ * neither rates nor probes are what costs most, pace.c keeps the limit.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,10 +21,8 @@
 
 #define LOOK_NS		500000000ULL
 #define PATIENCE	2	/* looks: a new program costs once */
-#define EVENTS		2	/* part of what is allowed that is theirs */
 #define DEARER		1.1	/* a record may have become, at a look */
 #define STORM		2	/* times too much of probes alone: one look */
-#define MOST_AT_ONCE	8	/* times slower in one step */
 #define NS_PER_S	1000000000ULL
 #define WHOLE		100000.0	/* thousandths of a percent */
 
@@ -83,7 +77,7 @@ spent_look(struct prof_session *session, uint64_t now_ns)
 {
 	struct prof_overhead *ov = &session->se_overhead;
 	const struct prof_spent now = { now_ns,
-	    ov->ov_recorder_ns + ov->ov_programs_ns };
+	    ov->ov_recorder_ns + ov->ov_programs_ns, ov->ov_rates_ns };
 	const struct prof_spent *first = &ov->ov_spent[
 	    ov->ov_nlooks < PROF_SPENT_LOOKS ? 0 :
 	    ov->ov_nlooks % PROF_SPENT_LOOKS];
@@ -106,7 +100,7 @@ prof_overhead_begin(struct prof_session *session)
 	struct prof_overhead *ov = &session->se_overhead;
 	const struct prof_source *source = prof_overhead_source(session);
 
-	ov->ov_slower = 1;
+	prof_rates_begin(ov);
 	if (session->se_options.po_max_overhead == 0)
 		return (0);
 	ov->ov_recorder_from_ns = prof_overhead_recorder_ns(session);
@@ -138,22 +132,6 @@ prof_overhead_free(struct prof_overhead *ov)
 	free(ov->ov_event_ns);
 	free(ov->ov_added_ns);
 	free(ov->ov_detached);
-}
-
-/* Work that is put off costs less than it would. */
-static void
-cost_text(const struct prof_session *session, double share, char *text,
-    size_t size)
-{
-	const double most = (double)session->se_options.po_max_overhead /
-	    WHOLE;
-
-	if (share > most)
-		snprintf(text, size, "overhead was %.2f%% of all CPUs, above "
-		    "--max-overhead %.3g", 100 * share, 100 * most);
-	else
-		snprintf(text, size, "overhead would be above --max-overhead "
-		    "%.3g", 100 * most);
 }
 
 /* ------------------------------------------------------------- probes */
@@ -245,7 +223,7 @@ probe_detach(struct prof_session *session, struct prof_event *event,
 		return (prof_fail_nomem(&session->se_error));
 	}
 	free(before);
-	cost_text(session, share, cost, sizeof(cost));
+	prof_rates_cost(session, share, cost, sizeof(cost));
 	snprintf(text, sizeof(text), "%s was detached and is no longer "
 	    "recorded: %s", event->ev_name, cost);
 	if (prof_session_mark(session, text) == -1)
@@ -276,64 +254,7 @@ probes_detach(struct prof_session *session, double share, uint64_t probes_ns,
 	return (0);
 }
 
-/* -------------------------------------------------------------- rates */
-
-/* All goes on as before: that is no reason to end a recording. */
-static int
-give_up(struct prof_session *session)
-{
-	session->se_overhead.ov_at_limit = true;
-	return (prof_session_add_note(session, "cannot lower the rate further: "
-	    "%s", session->se_error.pe_text));
-}
-
-/* How many events were slowed. */
-static int
-slow_down(struct prof_session *session, uint64_t wanted)
-{
-	const struct prof_source *source = prof_overhead_source(session);
-	struct prof_slower slower = { .sl_wanted = wanted };
-	const int done = source->so_backend->bk_slow_down(source->so_state,
-	    &slower);
-
-	if (slower.sl_failed && give_up(session) == -1)
-		return (-1);
-	if (done > 0) {
-		session->se_overhead.ov_slower = slower.sl_reached;
-		session->se_overhead.ov_is_uneven = slower.sl_is_uneven;
-	}
-	return (done);
-}
-
-/* One number for all, unless some could not be had less often. */
-void
-prof_overhead_text(const struct prof_overhead *ov, char *text, size_t size)
-{
-	snprintf(text, size, ov->ov_is_uneven ?
-	    "rates lowered by factors up to %llu" : "rate lowered to 1/%llu",
-	    (unsigned long long)ov->ov_slower);
-}
-
-static int
-overhead_tell(struct prof_session *session, double share, int done)
-{
-	struct prof_overhead *ov = &session->se_overhead;
-	char rate[64], cost[96], text[192];
-
-	if (done == 0 && ov->ov_at_limit)
-		return (0);
-	cost_text(session, share, cost, sizeof(cost));
-	if (done == 0) {
-		ov->ov_at_limit = true;
-		return (prof_session_add_note(session, "%s, and no rate can "
-		    "be lowered further", cost));
-	}
-	prof_overhead_text(ov, rate, sizeof(rate));
-	snprintf(text, sizeof(text), "%s: %s", rate, cost);
-	if (prof_session_mark(session, text) == -1)
-		return (-1);
-	return (prof_session_add_note(session, "%s", text));
-}
+/* -------------------------------------------------------------- looks */
 
 /*
  * What would cost less at lower rates: the programs of events, and the handing
@@ -379,25 +300,6 @@ lives_look(struct prof_session *session, uint64_t programs_ns)
 	return (added_ns < programs_ns ? added_ns : programs_ns);
 }
 
-static int
-rates_lower(struct prof_session *session, double share)
-{
-	struct prof_overhead *ov = &session->se_overhead;
-	double times = share * WHOLE /
-	    (double)session->se_options.po_max_overhead;
-	int done;
-
-	if (times > MOST_AT_ONCE)
-		times = MOST_AT_ONCE;
-	/*
-	 * Odd: two periods of 499 Hz are nearly the 4 ms of the kernel's tick,
-	 * so that an even number would see one part of each tick for long.
-	 */
-	done = slow_down(session, ((uint64_t)((double)ov->ov_slower *
-	    (times < 1 ? 1 : times)) + 1) | 1);
-	return (done == -1 ? -1 : overhead_tell(session, share, done));
-}
-
 /* Too much for so long that something has to be done? */
 static bool
 is_enough(struct prof_overhead *ov, bool is_above, uint64_t probes_ns,
@@ -426,7 +328,7 @@ events_lower(struct prof_session *session, double share, uint64_t events_ns,
 		return (0);
 	return (probes_ns > events_ns / 2 ?
 	    probes_detach(session, share, probes_ns, allowed_ns) :
-	    rates_lower(session, share));
+	    prof_rates_lower(session, share));
 }
 
 int
@@ -447,16 +349,18 @@ prof_overhead_look(struct prof_session *session)
 	overhead_measure(session);
 	cost_ns = ov->ov_recorder_ns + ov->ov_programs_ns - cost_ns;
 	programs_ns = ov->ov_programs_ns - programs_ns;
-	spent_look(session, now_ns);
 	lives_ns = lives_look(session, programs_ns);
 	probes_ns = ov->ov_is_measured ? probes_look(session) : 0;
 	events_ns = events_look(session, programs_ns - lives_ns);
+	if (events_ns > (double)probes_ns)
+		ov->ov_rates_ns += events_ns - (double)probes_ns;
+	spent_look(session, now_ns);
 	is_behind = prof_pace_look(session, elapsed_ns, programs_ns, lives_ns);
 	if (is_behind == -1)
 		return (-1);
 	if (!is_enough(ov, (is_behind || (double)cost_ns > allowed_ns) &&
-	    events_ns > allowed_ns / EVENTS, probes_ns, allowed_ns))
-		return (0);
+	    events_ns > allowed_ns / PROF_SPENT_EVENTS, probes_ns, allowed_ns))
+		return (prof_rates_raise(session));
 	return (events_lower(session, (double)cost_ns / ((double)elapsed_ns *
 	    (double)session->se_plan.pn_nonline), programs_ns - lives_ns,
 	    probes_ns, allowed_ns));
@@ -480,8 +384,8 @@ prof_overhead_budget(struct prof_session *session)
 
 	if (session->se_options.po_max_overhead == 0)
 		return (0);
-	if (ov->ov_slower > 1) {
-		prof_overhead_text(ov, part, sizeof(part));
+	if (ov->ov_slowest > 1) {
+		prof_rates_text(ov, part, sizeof(part));
 		action_add(text, sizeof(text), part);
 	}
 	if (ov->ov_behind_ns != 0) {

@@ -187,21 +187,20 @@ struct prof_room {
 };
 
 #define PROF_SPENT_LOOKS	20
+#define PROF_SPENT_EVENTS	2	/* part of what is allowed: theirs */
 
 /* What recording had cost since it began. */
 struct prof_spent {
 	uint64_t	 sp_at_ns;
 	uint64_t	 sp_cost_ns;
+	double		 sp_rates_ns;	/* of that, what a rate changes */
 };
 
 /* What recording has cost since it began, and by how much it was slowed. */
 struct prof_overhead {
 	bool		 ov_is_measured; /* the programs, too */
 	bool		 ov_was_measured; /* to the end */
-	bool		 ov_at_limit;	/* nothing can be slowed further */
-	bool		 ov_is_uneven;	/* not all events are as slow */
 	unsigned	 ov_above;	/* looks in a row that found too much */
-	uint64_t	 ov_slower;	/* times the first period, or 0 */
 	uint64_t	 ov_looked_ns;
 	uint64_t	 ov_recorder_from_ns;
 	uint64_t	 ov_programs_from_ns;
@@ -222,6 +221,16 @@ struct prof_overhead {
 	uint64_t	 ov_samples;	/* se_samples, then */
 	uint64_t	 ov_records;	/* se_records, then */
 	double		 ov_each_ns;	/* to hand over a record */
+	double		 ov_rates_ns;	/* what would change with rates */
+	/* rates.c */
+	uint64_t	 ov_slower;	/* times the first period */
+	uint64_t	 ov_slowest;	/* that it ever was */
+	bool		 ov_is_uneven;	/* not all events are as slow */
+	bool		 ov_was_uneven;	/* likewise, when slowest */
+	bool		 ov_at_limit;	/* nothing can be slowed further */
+	bool		 ov_was_raised;	/* by the last change */
+	size_t		 ov_calm;	/* looks, before rates are raised */
+	size_t		 ov_raise_at;	/* number of a look, or later */
 	/* pace.c */
 	struct prof_room ov_room;
 	struct prof_room ov_work[PROF_NPACED];
@@ -234,15 +243,26 @@ struct prof_overhead {
 };
 
 int	prof_overhead_begin(struct prof_session *session);
-/* In words, how far the rate was lowered. */
-void	prof_overhead_text(const struct prof_overhead *overhead, char *text,
-	    size_t size);
 /* From time to time, while recording. */
 int	prof_overhead_look(struct prof_session *session);
 /* What was used of --max-overhead up to now; -1: failed. */
 int	prof_overhead_budget(struct prof_session *session);
 /* After the programs have ended. */
 void	prof_overhead_end(struct prof_session *session);
+
+/* -------------------------------------------------------------- rates.c */
+
+void	prof_rates_begin(struct prof_overhead *overhead);
+/* This part of all CPUs was too much. */
+int	prof_rates_lower(struct prof_session *session, double share);
+/* If there is room. */
+int	prof_rates_raise(struct prof_session *session);
+/* In words: how far rates were lowered. */
+void	prof_rates_text(const struct prof_overhead *overhead, char *text,
+	    size_t size);
+/* Why something is done; work that is put off costs less than it would. */
+void	prof_rates_cost(const struct prof_session *session, double share,
+	    char *text, size_t size);
 /* The back end that samples. */
 const struct prof_source *prof_overhead_source(
 	    const struct prof_session *session);

@@ -8,7 +8,8 @@
 # costs less nothing is changed.
 #
 # Easy to get wrong: the kernel gives the samples of a clock whose period was
-# changed the old one, so that what comes later weighs next to nothing.
+# changed the old one, so that what comes later weighs next to nothing; a timer
+# that fires late is due again in less than its period.
 
 . "${SRC:=$PWD}/tests/kern/lib-kern.sh"
 need_recording
@@ -55,6 +56,28 @@ rec.check(weights - bound <= a["count"] <= known + bound, said + ": %r" % a)
 rec.check(bound < there / 4, "the bound says too little: " + said)
 rec.check(a["unaccounted_bound"] == bound, "%r" % a)
 rec.ok("%d changes, to 1/%d: %s" % (len(marks), marks[-1], said))
+END
+
+# By a little, so that what idle CPUs are late for is not within the bound.
+expect 0 "$DTPROF" record -o e.dtp -a --include-self --call-graph none \
+    -e cpu-clock -c 100000 --duration 8s \
+    --max-overhead "$(awk "BEGIN { print 0.2 / $(nproc) }")"
+"$DTPROF" report --stats --json e.dtp >e.json || fail "stats"
+py <<'END'
+import json
+import recording as rec
+PERIOD = 100000
+marks, weights, _ = rec.lowered("e.dtp", PERIOD)
+rec.check(marks, "nothing was lowered")
+j = json.load(open("e.json"))
+a = next(a for a in j["accounting"] if a["event"] == "cpu-clock")
+known = weights + a["overruns"] * PERIOD
+bound = 2 * int(j["recording"]["info"]["machine.cpus"]) * (
+    1 + sum(marks)) * PERIOD
+said = "to 1/%d, %.3f s of %.3f s, +-%.3f s" % (
+    marks[-1], known / 1e9, a["enabled_ns"] / 1e9, bound / 1e9)
+rec.check(abs(a["enabled_ns"] - known) <= bound, said)
+rec.ok(said)
 END
 
 # An event that is rare already is lowered by less, and no more is said.

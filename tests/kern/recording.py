@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -109,23 +110,25 @@ def in_order(path):
 
 
 def lowered(path, period):
-    """Each sample weighs what the marks say; what the marks lowered to.
+    """Each sample weighs what the marks say; what the marks changed it to.
 
     Other timers take over at once, and then the mark is made: those between
     have its weight, and none the old one any more.
     """
     said, weighs, marks, weights, after = 1, 1, [], 0, 0
+    change = re.compile("rate (?:lowered|raised) to (?:1/([0-9]+)|the requ)")
     for r in records(path, "all", "--no-symbols"):
         if r["type"] == "sample":
             weights += r["weight"]
             after += said > 1
             if r["weight"] != weighs * period:
-                check(weighs == said and r["weight"] > weighs * period,
+                check(weighs == said and r["weight"] % period == 0,
                       "1/%d: %r" % (said, r))
                 weighs = r["weight"] / period
-        elif r["type"] == "marker" and r["text"].startswith("rate lowered to "):
-            before, said = said, int(r["text"].split("/")[1].split(":")[0])
-            check(said > before and weighs in (before, said),
+        elif r["type"] == "marker" and (got := change.match(r["text"])):
+            before, said = said, int(got[1] or 1)
+            check((said > before) == r["text"].startswith("rate lowered") and
+                  said != before and weighs in (before, said),
                   "1/%d, then 1/%d: %r" % (before, weighs, r))
             weighs = said
             marks.append(said)

@@ -78,7 +78,7 @@ put_status(FILE *stream, const struct record_options *ro,
 	fprintf(stream, "lost %" PRIu64 "\n", ps.ps_lost);
 	fprintf(stream, "lost_share %.9f\n", prof_lost_share(ps.ps_samples,
 	    ps.ps_lost));
-	put_rate(stream, ro, ps.ps_slower);
+	put_rate(stream, ro, ps.ps_slower_now);
 	fprintf(stream, "cpu_share %.6f\n", ps.ps_elapsed_s <= 0 ? 0 :
 	    cpu_s() / ps.ps_elapsed_s);
 	fprintf(stream, "memory_bytes %" PRIu64 "\n", record_memory_bytes());

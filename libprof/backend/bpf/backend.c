@@ -437,34 +437,60 @@ rate_slowest(const struct prof_event *event)
 	return (INT64_MAX / MOST_AT_ONCE / attr->sample_period);
 }
 
-/* The events that can be had less often; how many of them were slowed. */
+/* The times that its first period has become. */
+static uint64_t
+slower_of(const struct prof_instance *in)
+{
+	return (in->in_slower > 1 ? in->in_slower : 1);
+}
+
+static bool
+has_rate(const struct prof_bpf *bpf, uint32_t e)
+{
+	return (bpf->bp_events->el_event[e]->ev_has_period &&
+	    bpf->bp_instance[e].in_nperf != 0);
+}
+
+/* What all have come to. */
+static void
+slower_look(const struct prof_bpf *bpf, struct prof_slower *slower)
+{
+	slower->sl_reached = 0;
+	for (uint32_t e = 1; e < bpf->bp_nevents; e++) {
+		const uint64_t times = slower_of(&bpf->bp_instance[e]);
+
+		if (!has_rate(bpf, e))
+			continue;
+		slower->sl_is_uneven |= slower->sl_reached != 0 &&
+		    times != slower->sl_reached;
+		if (times > slower->sl_reached)
+			slower->sl_reached = times;
+	}
+}
+
+/* As far as an event can be had less often; how many were changed. */
 static int
 bpf_slow_down(void *state, struct prof_slower *slower)
 {
 	struct prof_bpf *bpf = state;
-	int done = 0, left = 0;
+	int done = 0;
 
-	slower->sl_reached = 0;
-	for (uint32_t e = 1; e < bpf->bp_nevents; e++) {
-		const struct prof_instance *in = &bpf->bp_instance[e];
+	if (prof_plan_is_exact(bpf->bp_plan))
+		return (0);
+	for (uint32_t e = 1; e < bpf->bp_nevents && !slower->sl_failed; e++) {
 		const uint64_t most = rate_slowest(bpf->bp_events->el_event[e]);
 		const uint64_t wanted = slower->sl_wanted < most ?
 		    slower->sl_wanted : most;
 
-		left += wanted < slower->sl_wanted;
-		if (in->in_nperf == 0 || prof_plan_is_exact(bpf->bp_plan) ||
-		    wanted <= (in->in_slower > 1 ? in->in_slower : 1))
+		if (!has_rate(bpf, e) || wanted == 0 ||
+		    wanted == slower_of(&bpf->bp_instance[e]))
 			continue;
-		if (prof_bpf_slow_down(bpf, e, wanted) == -1) {
+		if (prof_bpf_slow_down(bpf, e, wanted) == -1)
 			slower->sl_failed = true;
-			break;
-		}
-		if (wanted > slower->sl_reached)
-			slower->sl_reached = wanted;
-		done++;
+		else
+			done++;
 	}
-	slower->sl_is_uneven = left > 0 &&
-	    bpf->bp_nevents - bpf->bp_plan->pn_nvalues > 2;
+	slower_look(bpf, slower);
 	return (done);
 }
 
