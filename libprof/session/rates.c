@@ -157,7 +157,8 @@ tell_raised(struct prof_session *session, double share)
 	char rate[64], cost[96];
 
 	if (ov->ov_slower == 1)
-		snprintf(rate, sizeof(rate), "rate raised to the requested one");
+		snprintf(rate, sizeof(rate),
+		    "rate raised to the requested one");
 	else
 		snprintf(rate, sizeof(rate), ov->ov_is_uneven ?
 		    "rates raised to 1/%llu or more" : "rate raised to 1/%llu",

@@ -39,7 +39,8 @@ compute(3)
 END
 # One percent of a CPU.
 "$DTPROF" record -o a.dtp --call-graph none -e cpu-clock -c 50000 \
-    --max-overhead "$(awk "BEGIN { print 1 / $(nproc) }")" -- python3 phases.py >said 2>err || fail "$(cat err)"
+    --max-overhead "$(awk "BEGIN { print 1 / $(nproc) }")" \
+    -- python3 phases.py >said 2>err || fail "$(cat err)"
 "$DTPROF" report --stats --json a.dtp >stats.json || fail "stats"
 py <<'END'
 import json
