@@ -2,7 +2,7 @@
 /*
  * Threads that wait in event loops, and in functions that event loops call.
  * The loops are called as those of libuv.  A byte on standard input starts
- * them; each prints its name, its tid, and how long it waited by its own clock.
+ * them; each prints its name, its tid, and how long it waited by its own clocks.
  *
  *	timer	 the loop, until a timeout
  *	outside	 the loop, until standard input is written
@@ -38,12 +38,20 @@ void	uv_run(struct loop *);
 static int ends[2];	/* of the pipe that thread "inside" reads */
 
 static uint64_t
-now_ns(void)
+clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return ((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+}
+
+/* A clock that stands still while this thread has a CPU. */
+static uint64_t
+waited_ns(void)
+{
+	return (clock_ns(CLOCK_MONOTONIC) -
+	    clock_ns(CLOCK_THREAD_CPUTIME_ID));
 }
 
 /* Inlined, so that its callers wait themselves. */
@@ -58,10 +66,10 @@ wait_once(struct loop *loop)
 	if (ep == -1 || (loop->lo_fd != -1 &&
 	    epoll_ctl(ep, EPOLL_CTL_ADD, loop->lo_fd, &event) == -1))
 		exit(1);
-	begin_ns = now_ns();
+	begin_ns = waited_ns();
 	if (epoll_wait(ep, &event, 1, loop->lo_fd == -1 ? WAIT_MS : -1) == -1)
 		exit(1);
-	loop->lo_ns += now_ns() - begin_ns;
+	loop->lo_ns += waited_ns() - begin_ns;
 	if (loop->lo_fd != -1 && read(loop->lo_fd, &byte, 1) != 1)
 		exit(1);
 	close(ep);
@@ -118,7 +126,7 @@ run_loop(void *arg)
 static void *
 run_sleep(void *arg)
 {
-	const uint64_t begin_ns = now_ns();
+	const uint64_t begin_ns = waited_ns();
 
 	(void)arg;
 	for (int n = 0; n < ROUNDS; n++) {
@@ -127,7 +135,7 @@ run_sleep(void *arg)
 			exit(1);
 	}
 	printf("sleep %d %llu\n", gettid(),
-	    (unsigned long long)(now_ns() - begin_ns));
+	    (unsigned long long)(waited_ns() - begin_ns));
 	return (NULL);
 }
 
