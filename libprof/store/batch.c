@@ -212,7 +212,7 @@ prof_store_part_end(struct prof_store_writer *writer, uint64_t to_ns,
 	    rows[PROF_STORE_ACCOUNTS].sr_bytes.bf_failed;
 	rv = failed ? prof_fail_nomem(writer->sw_error) :
 	    writer->sw_put(writer->sw_arg, batch);
-	if (rv == -1)
+	if (rv != 0)
 		prof_stacks_unsend(writer->sw_stacks);
 	prof_store_batch_clear(batch);
 	prof_dict_clear(&writer->sw_by_key);
@@ -220,5 +220,5 @@ prof_store_part_end(struct prof_store_writer *writer, uint64_t to_ns,
 	writer->sw_elapsed_ns = 0;
 	memset(writer->sw_account, 0, nevents * sizeof(*writer->sw_account));
 	writer->sw_part++;
-	return (rv);
+	return (rv == -1 ? -1 : 0);
 }

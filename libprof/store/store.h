@@ -92,7 +92,10 @@ void	prof_store_batch_number(struct prof_store_batch *batch,
 void	prof_store_batch_clear(struct prof_store_batch *batch);
 void	prof_store_batch_free(struct prof_store_batch *batch);
 
-/* Takes a batch, which it may change and which ends with the call. */
+/*
+ * Takes a batch, which it may change and which ends with the call.  0; 1: its
+ * stacks were not sent, so those that others need go with these; -1: failed.
+ */
 typedef int	prof_store_put_fn(void *arg, struct prof_store_batch *batch);
 
 struct prof_store_writer;

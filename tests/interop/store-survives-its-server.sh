@@ -4,9 +4,12 @@
 # behind them, are refused or late, and the server is killed while it takes
 # one, the store has in the end the sums of the recordings, to the unit, and
 # their stacks; so it has of a recording that push follows while it is written.
+# A store that has a batch, but other names of its stacks, gets those that the
+# next one needs.
 #
 # Easy to get wrong: a request whose answer was lost has been done; stacks that
-# went with a batch that failed go with no other.
+# went with a batch that failed go with no other; push that is begun again, when
+# more names are known.
 . "${SRC:=$PWD}/tests/lib.sh"
 . "$SRC/tests/interop/lib-store.sh"
 need_bpf
@@ -16,6 +19,15 @@ store_start
 expect 0 "$DTPROF" store init "$store"
 seed=${SEED:-7}
 store_proxy "$seed"
+
+# One in two minutes, so in two batches, for the end.
+second=$(date +%S)
+second=${second#0}
+[ "$second" -lt 55 ] || second=$((second - 60))
+nice -n 10 "$DTPROF" record -q -o minutes.dtp -F 99 -- "$B/tests/work/spin" \
+    $(((62 - second) * 1000)) >spun &
+minutes=$!
+kill_at_end "$minutes"
 
 # One that is followed, and others.
 touch go
@@ -60,6 +72,17 @@ import json, sys
 faults = json.load(sys.stdin)
 sys.exit(sum(faults.values()) - faults["pass"] < 4)' ||
     fail "few faults: $faults"
+wait "$minutes" || fail "no recording of two minutes"
+for base in one two; do
+	expect 0 "$DTPROF" store init "${store%/*}/$base"
+	[ $base = one ] || sql "INSERT INTO two.accounts SELECT * FROM
+	    one.accounts WHERE batch IN (SELECT min(batch) FROM one.accounts)"
+	expect 0 "$DTPROF" push "${store%/*}/$base" minutes.dtp
+done
+got=$(sql "SELECT (SELECT uniqExact(batch) FROM one.accounts), count() > 0,
+    countIf(stack NOT IN (SELECT stack FROM two.stacks)) FROM two.samples
+    FORMAT CSV")
+[ "$got" = 2,1,0 ] || fail "batches, samples, those without a stack: $got"
 # A store that is not there costs the recording nothing.
 expect 0 "$DTPROF" record -o gone.dtp -F 997 --push \
     clickhouse+http://127.0.0.1:9/x -- "$B/tests/work/spin" 100

@@ -144,6 +144,7 @@ batch_send(struct clickhouse *ch, struct prof_store_batch *batch)
 	return (sent == PROF_STORE_SENT ? 0 : -1);
 }
 
+/* Who sent a batch before may have known less of the names of its stacks. */
 static int
 batch_put(void *arg, struct prof_store_batch *batch)
 {
@@ -155,7 +156,7 @@ batch_put(void *arg, struct prof_store_batch *batch)
 	    sizeof(*ch->ch_there), number_compare) != NULL) {
 		counts->pc_samples += batch->sb_samples;
 		counts->pc_duplicates++;
-		return (0);
+		return (1);
 	}
 	if (ch->ch_has_failed || (!ch->ch_push->pu_is_dry &&
 	    batch_send(ch, batch) == -1)) {
