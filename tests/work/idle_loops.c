@@ -2,7 +2,7 @@
 /*
  * Threads that wait in event loops, and in functions that event loops call.
  * The loops are called as those of libuv.  A byte on standard input starts
- * them; each prints its name, its tid, and how long it waited by its own clocks.
+ * them; each prints its name, its tid, and how long it waited by own clocks.
  *
  *	timer	 the loop, until a timeout
  *	outside	 the loop, until standard input is written
