@@ -215,7 +215,7 @@ struct prof_status {
 	uint64_t	 ps_discarded;
 	uint64_t	 ps_held_lost;
 	uint64_t	 ps_held_bytes;	/* in memory now */
-	uint64_t	 ps_slower_now;	/* as ps_slower; rates can rise again */
+	uint64_t	 ps_slower_now;	/* current rate: 1/n of the first */
 };
 
 struct prof_session;

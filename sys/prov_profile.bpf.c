@@ -54,10 +54,10 @@ dtp_ran_on(struct dtp_firing *firing, __u64 stands_for)
  * comes early shows that the estimate was late.  Only this program writes it,
  * and it does not nest with itself on a CPU; that of a timer that joins later
  * begins with when it did (backend/bpf/sampling.c).  Where the rate was lowered
- * a firing stands for several periods (session/rates.c).  A timer that fires
- * late is still due at whole numbers of these: so late is what it stands for,
- * as often as that fits, and where another timer took over all but what the
- * timer before had begun.
+ * a sample's weight is several periods (session/rates.c).  A timer that fires
+ * late is next due at a multiple of its own period, so overruns are whole
+ * multiples of that.  At the first firing after a change of the rate, overruns
+ * leave out the period that the timer before had begun.
  */
 DTP_INLINE void
 dtp_count_late(struct dtp_firing *firing)
@@ -65,7 +65,7 @@ dtp_count_late(struct dtp_firing *firing)
 	__u64 now_ns = bpf_ktime_get_ns() - firing->fg_start_ns;
 	struct dtp_counts *counted = firing->fg_counts;
 	__u64 periods, stands_for = 1, due_ns = counted->cn_last_ns;
-	__u64 was = counted->cn_stands_for, in_time;
+	__u64 was = counted->cn_stands_for, in_time, elapsed_ns;
 
 	if (cfg.dc_period_ns == 0)
 		return;
@@ -75,15 +75,18 @@ dtp_count_late(struct dtp_firing *firing)
 	    !dtp_ran_on(firing, stands_for))
 		return;
 	/* It may have fired on while a pause, which had begun, came to it. */
-	periods = now_ns < due_ns ? 0 : (now_ns - due_ns) / cfg.dc_period_ns;
+	elapsed_ns = now_ns < due_ns ? 0 : now_ns - due_ns;
 	counted->cn_stands_for = stands_for;
-	in_time = stands_for;
 	counted->cn_last_ns = now_ns;
-	if (was != 0 && was != stands_for)
-		in_time += was;
-	else if (periods >= stands_for) {
-		periods -= periods % stands_for;
-		counted->cn_last_ns = due_ns + periods * cfg.dc_period_ns;
+	if (was != 0 && was != stands_for) {
+		in_time = stands_for + was;
+		periods = elapsed_ns / cfg.dc_period_ns;
+	} else {
+		in_time = stands_for;
+		periods = elapsed_ns / firing->fg_weight * stands_for;
+		if (periods != 0)
+			counted->cn_last_ns = due_ns + periods *
+			    cfg.dc_period_ns;
 	}
 	if (periods > in_time)
 		DTP_ADD(&counted->cn_overruns, periods - in_time);

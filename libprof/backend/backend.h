@@ -132,7 +132,7 @@ struct prof_side {
 	bool		 sd_was_full;	/* a buffer, nearly, since asked */
 };
 
-/* How low rates are to be, and are. */
+/* By how much rates are to be lowered, and are. */
 struct prof_slower {
 	uint64_t	 sl_wanted;	/* times the first period */
 	uint64_t	 sl_reached;	/* by the slowest event */
@@ -231,8 +231,8 @@ struct prof_backend {
 	uint64_t (*bk_clocks_ns)(const void *state);
 	/* Process events are no longer stored, or again: they are lost. */
 	void	(*bk_hold)(void *state, bool is_held);
-	/* Rates become so many times lower: how many events, or -1. */
-	int	(*bk_slow_down)(void *state, struct prof_slower *slower);
+	/* Lowers or raises rates; returns how many events have another one. */
+	int	(*bk_change_rate)(void *state, struct prof_slower *slower);
 	/* The capabilities that it needs while recording. */
 	uint64_t (*bk_caps)(const void *state);
 	void	(*bk_close)(void *state);

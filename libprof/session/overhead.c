@@ -324,7 +324,7 @@ events_lower(struct prof_session *session, double share, uint64_t events_ns,
 	const struct prof_source *source = prof_overhead_source(session);
 
 	if (session->se_overhead.ov_at_limit ||
-	    source->so_backend->bk_slow_down == NULL)
+	    source->so_backend->bk_change_rate == NULL)
 		return (0);
 	return (probes_ns > events_ns / 2 ?
 	    probes_detach(session, share, probes_ns, allowed_ns) :

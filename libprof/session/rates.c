@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Rates, lowered where recording costs more than --max-overhead allows and
- * raised when there is room again.  A period is the first one or a whole
- * multiple of it: each sample says what it stands for, so weights stay right,
- * and a mark in the recording says from when on.  Counters on single threads,
- * which promise exact counts, and perf rings are left alone.
+ * Lowers rates if recording costs more than --max-overhead allows, and raises
+ * them again later.  A period is a whole multiple of the requested one.  Each
+ * sample has the weight of its own period, so weights stay right, and each
+ * change has a marker in the recording.  Counters on single threads, which
+ * promise exact counts, and perf rings are left alone.
  *
- * Lowering is a matter of a second, raising one of ten, of which the cost at
- * the higher rate is known well enough.  If that was wrong, the next time is
- * twice as far away: a load that changes for ever does not fill the recording
- * with marks.
+ * A rate is lowered after a second above the limit.  It is raised if the last
+ * ten seconds at the higher rate would have cost well below the limit.  If a
+ * raised rate has to be lowered again, the wait before the next raise doubles,
+ * so that a load that keeps changing does not fill the recording with markers.
  *
  * Called by overhead.c at each look.
  */
@@ -47,7 +47,7 @@ prof_rates_cost(const struct prof_session *session, double share, char *text,
 		    "%.3g", most);
 }
 
-/* One number for all, unless some could not be had less often. */
+/* An event that is rare already is lowered by less than the others. */
 static void
 lowered_text(uint64_t slower, bool is_uneven, char *text, size_t size)
 {
@@ -66,26 +66,22 @@ prof_rates_text(const struct prof_overhead *ov, char *text, size_t size)
 	    ", later raised again" : "");
 }
 
-/* All goes on as before: that is no reason to end a recording. */
-static int
-change_failed(struct prof_session *session, const char *what)
-{
-	session->se_overhead.ov_at_limit = true;
-	return (prof_session_add_note(session, "cannot %s: %s", what,
-	    session->se_error.pe_text));
-}
-
-/* How many events have another rate now. */
+/*
+ * Returns how many events have another rate now, or -1 with the error set.  If
+ * the back end fails, the recording goes on as before, with a note.
+ */
 static int
 rates_change(struct prof_session *session, uint64_t wanted, const char *what)
 {
 	struct prof_overhead *ov = &session->se_overhead;
 	const struct prof_source *source = prof_overhead_source(session);
 	struct prof_slower slower = { .sl_wanted = wanted };
-	const int done = source->so_backend->bk_slow_down(source->so_state,
+	const int done = source->so_backend->bk_change_rate(source->so_state,
 	    &slower);
 
-	if (slower.sl_failed && change_failed(session, what) == -1)
+	ov->ov_has_failed = slower.sl_failed;
+	if (slower.sl_failed && prof_session_add_note(session, "cannot %s: %s",
+	    what, session->se_error.pe_text) == -1)
 		return (-1);
 	if (done == 0)
 		return (0);
@@ -147,6 +143,7 @@ prof_rates_lower(struct prof_session *session, double share)
 	 */
 	done = rates_change(session, ((uint64_t)((double)ov->ov_slower *
 	    (times < 1 ? 1 : times)) + 1) | 1, "lower the rate further");
+	ov->ov_at_limit |= ov->ov_has_failed;
 	return (done == -1 ? -1 : tell_lowered(session, share, done));
 }
 
@@ -181,7 +178,7 @@ prof_rates_raise(struct prof_session *session)
 	double rates_ns, cost_ns, allowed_ns;
 	int done;
 
-	if (ov->ov_slower == 1 || n < ov->ov_raise_at)
+	if (ov->ov_slower == 1 || ov->ov_has_failed || n < ov->ov_raise_at)
 		return (0);
 	rates_ns = last->sp_rates_ns - first->sp_rates_ns;
 	cost_ns = (double)(last->sp_cost_ns - first->sp_cost_ns);
@@ -190,13 +187,11 @@ prof_rates_raise(struct prof_session *session)
 	if (times * rates_ns > allowed_ns / PROF_SPENT_EVENTS ||
 	    cost_ns + (times - 1) * rates_ns > allowed_ns)
 		return (0);
-	ov->ov_at_limit = false;
-	ov->ov_was_raised = true;
 	done = rates_change(session, to, "raise the rate");
-	/* Where that failed it would again. */
-	if (ov->ov_at_limit)
-		ov->ov_raise_at = SIZE_MAX;
+	if (done <= 0)
+		return (done);
+	ov->ov_was_raised = true;
 	ov->ov_at_limit = false;
-	return (done <= 0 ? done : tell_raised(session, ROOM * cost_ns /
-	    allowed_ns * percent_most(session) / 100));
+	return (tell_raised(session, ROOM * cost_ns / allowed_ns *
+	    percent_most(session) / 100));
 }

@@ -228,6 +228,7 @@ struct prof_overhead {
 	bool		 ov_is_uneven;	/* not all events are as slow */
 	bool		 ov_was_uneven;	/* likewise, when slowest */
 	bool		 ov_at_limit;	/* nothing can be slowed further */
+	bool		 ov_has_failed;	/* the last change */
 	bool		 ov_was_raised;	/* by the last change */
 	size_t		 ov_calm;	/* looks, before rates are raised */
 	size_t		 ov_raise_at;	/* number of a look, or later */
@@ -253,14 +254,17 @@ void	prof_overhead_end(struct prof_session *session);
 /* -------------------------------------------------------------- rates.c */
 
 void	prof_rates_begin(struct prof_overhead *overhead);
-/* This part of all CPUs was too much. */
+/* share: the cost, as a part of all CPUs. */
 int	prof_rates_lower(struct prof_session *session, double share);
-/* If there is room. */
+/* Raises a lowered rate if the cost allows. */
 int	prof_rates_raise(struct prof_session *session);
-/* In words: how far rates were lowered. */
+/* Writes the lowest rate as text. */
 void	prof_rates_text(const struct prof_overhead *overhead, char *text,
 	    size_t size);
-/* Why something is done; work that is put off costs less than it would. */
+/*
+ * Writes as text why a rate is lowered or a probe detached.  The cost can be
+ * below the limit, because pace.c puts work off.
+ */
 void	prof_rates_cost(const struct prof_session *session, double share,
 	    char *text, size_t size);
 /* The back end that samples. */

@@ -93,8 +93,9 @@ void	prof_store_batch_clear(struct prof_store_batch *batch);
 void	prof_store_batch_free(struct prof_store_batch *batch);
 
 /*
- * Takes a batch, which it may change and which ends with the call.  0; 1: its
- * stacks were not sent, so those that others need go with these; -1: failed.
+ * Takes a batch, which it may change and which ends with the call.  Returns 0
+ * if the batch was sent, 1 if its stacks were not, -1 if it failed.  After 1 or
+ * -1, later batches send these stacks again.
  */
 typedef int	prof_store_put_fn(void *arg, struct prof_store_batch *batch);
 

@@ -215,7 +215,7 @@ def check_rates(watch, times, marks):
               for first, last in watch.windows()]
     rec.check(min(lowest) >= 0.9, "%.3f of the samples of 10 s" % min(lowest))
     rec.ok("at least %.3f of the samples of any 10 s, median %.3f; rate "
-           "lowered %d times, to 1/%d" % (
+           "changed %d times, lowest 1/%d" % (
                min(lowest), statistics.median(lowest), len(marks),
                max(m[1] for m in marks) if marks else 1))
 

@@ -2,7 +2,8 @@
 /*
  * Threads that wait in event loops, and in functions that event loops call.
  * The loops are called as those of libuv.  A byte on standard input starts
- * them; each prints its name, its tid, and how long it waited by own clocks.
+ * them; each prints its name, its tid, and how long it waited, by its own
+ * clocks.
  *
  *	timer	 the loop, until a timeout
  *	outside	 the loop, until standard input is written
@@ -46,7 +47,7 @@ clock_ns(clockid_t clock)
 	return ((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
 }
 
-/* A clock that stands still while this thread has a CPU. */
+/* Wall-clock time less the CPU time of this thread. */
 static uint64_t
 waited_ns(void)
 {

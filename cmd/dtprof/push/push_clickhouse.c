@@ -144,7 +144,10 @@ batch_send(struct clickhouse *ch, struct prof_store_batch *batch)
 	return (sent == PROF_STORE_SENT ? 0 : -1);
 }
 
-/* Who sent a batch before may have known less of the names of its stacks. */
+/*
+ * The stacks of a batch that the store has do not count as sent: they may have
+ * been sent with fewer function names, and so with other stack numbers.
+ */
 static int
 batch_put(void *arg, struct prof_store_batch *batch)
 {

@@ -61,9 +61,8 @@ last_late(const struct prof_bpf *bpf, const struct prof_event *event,
 	const struct prof_instance *in = &bpf->bp_instance[event->ev_id];
 	const uint64_t known_ns = cn->cn_last_ns - in->in_joined_ns +
 	    cn->cn_outside_weight;
-	uint64_t times = in->in_slower;
+	const uint64_t times = prof_instance_slower(in);
 
-	times = times > 1 ? times : 1;
 	if (!event->ev_is_timer || event->ev_attr.freq ||
 	    bpf->bp_plan->pn_clock.ck_stop_ns == 0 ||
 	    cn->cn_last_ns < in->in_joined_ns ||

@@ -437,13 +437,6 @@ rate_slowest(const struct prof_event *event)
 	return (INT64_MAX / MOST_AT_ONCE / attr->sample_period);
 }
 
-/* The times that its first period has become. */
-static uint64_t
-slower_of(const struct prof_instance *in)
-{
-	return (in->in_slower > 1 ? in->in_slower : 1);
-}
-
 static bool
 has_rate(const struct prof_bpf *bpf, uint32_t e)
 {
@@ -451,13 +444,13 @@ has_rate(const struct prof_bpf *bpf, uint32_t e)
 	    bpf->bp_instance[e].in_nperf != 0);
 }
 
-/* What all have come to. */
+/* Reads the factors that all events have now. */
 static void
 slower_look(const struct prof_bpf *bpf, struct prof_slower *slower)
 {
 	slower->sl_reached = 0;
 	for (uint32_t e = 1; e < bpf->bp_nevents; e++) {
-		const uint64_t times = slower_of(&bpf->bp_instance[e]);
+		const uint64_t times = prof_instance_slower(&bpf->bp_instance[e]);
 
 		if (!has_rate(bpf, e))
 			continue;
@@ -468,9 +461,9 @@ slower_look(const struct prof_bpf *bpf, struct prof_slower *slower)
 	}
 }
 
-/* As far as an event can be had less often; how many were changed. */
+/* Returns how many events have another rate now. */
 static int
-bpf_slow_down(void *state, struct prof_slower *slower)
+bpf_change_rate(void *state, struct prof_slower *slower)
 {
 	struct prof_bpf *bpf = state;
 	int done = 0;
@@ -483,9 +476,9 @@ bpf_slow_down(void *state, struct prof_slower *slower)
 		    slower->sl_wanted : most;
 
 		if (!has_rate(bpf, e) || wanted == 0 ||
-		    wanted == slower_of(&bpf->bp_instance[e]))
+		    wanted == prof_instance_slower(&bpf->bp_instance[e]))
 			continue;
-		if (prof_bpf_slow_down(bpf, e, wanted) == -1)
+		if (prof_bpf_change_rate(bpf, e, wanted) == -1)
 			slower->sl_failed = true;
 		else
 			done++;
@@ -650,7 +643,7 @@ const struct prof_backend prof_backend_bpf = {
 	.bk_event_ns = bpf_event_ns,
 	.bk_clocks_ns = bpf_clocks_ns,
 	.bk_hold = bpf_hold,
-	.bk_slow_down = bpf_slow_down,
+	.bk_change_rate = bpf_change_rate,
 	.bk_step[PROF_STEP_END] = bpf_end,
 	.bk_caps = bpf_caps,
 	.bk_close = bpf_close,

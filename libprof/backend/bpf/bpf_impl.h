@@ -48,6 +48,13 @@ struct prof_instance {
 	uint64_t	 in_forks_next;
 };
 
+/* The period, in multiples of the requested one. */
+static inline uint64_t
+prof_instance_slower(const struct prof_instance *in)
+{
+	return (in->in_slower > 1 ? in->in_slower : 1);
+}
+
 /* The kernel's own count of an event on a CPU: of instances that ended. */
 struct prof_count {
 	uint64_t	ct_value;
@@ -265,7 +272,7 @@ int	prof_bpf_disable(struct prof_bpf *bpf);
 /* What they have counted so far. */
 void	prof_bpf_read(struct prof_bpf *bpf);
 /* From now on an event's period is so many times the first, or as before. */
-int	prof_bpf_slow_down(struct prof_bpf *bpf, uint32_t event,
+int	prof_bpf_change_rate(struct prof_bpf *bpf, uint32_t event,
 	    uint64_t slower);
 /* All go to where place.c says now.  1: they stay, the error says why. */
 int	prof_bpf_move(struct prof_bpf *bpf);

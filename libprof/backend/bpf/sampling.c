@@ -458,7 +458,7 @@ static void
 read_first(struct prof_bpf *bpf, uint32_t e, size_t upto)
 {
 	const struct prof_instance *in = &bpf->bp_instance[e];
-	const uint64_t times = in->in_slower > 1 ? in->in_slower : 1;
+	const uint64_t times = prof_instance_slower(in);
 	struct prof_count *count;
 	struct reading got;
 	uint64_t forks;
@@ -600,7 +600,7 @@ predecessor_close(struct prof_bpf *bpf, uint32_t e)
 }
 
 int
-prof_bpf_slow_down(struct prof_bpf *bpf, uint32_t e, uint64_t slower)
+prof_bpf_change_rate(struct prof_bpf *bpf, uint32_t e, uint64_t slower)
 {
 	struct prof_instance *in = &bpf->bp_instance[e];
 	int rv = successor_open(bpf, e, slower);
