@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
 # ASSERTION: compare --base-filter --filter on a server with a planted slow path
-# names it first, its part within 5 points of the program's own clock, or twice
-# the interval that it prints, each row as a reader of its own adds it up, and
-# parts add up to 100 %; where functions vary, but each by itself and alike,
-# none takes more than variation explains.
+# names it first, its part within 5 points of the program's own clock, each row
+# as a reader of its own adds it up, and parts add up to 100 %; where functions
+# vary, but each by itself and alike, none takes more than variation explains.
 # On a server whose slow requests wait for a lock, the function that waits is
 # named first; where no lock is planted, no wait is named.
 #
@@ -20,15 +19,36 @@ tmpdir
 alone="chrt -f 1"
 $alone true 2>/dev/null || skip "no real-time priority here"
 
+# How many of 10,000 periods of the timer were overruns: where the machine
+# stands still, requests become slow that the program did not plan.
+overruns()	# file
+{
+	"$DTPROF" report --stats --json "$1" | python3 -c \
+	    'import json, sys
+a = [a for a in json.load(sys.stdin)["accounting"]
+     if a["event"] == "cpu-clock"][0]
+print(10000 * a["overruns"] // (a["overruns"] + a["fired"]))'
+}
+
+# The least disturbed of up to eight recordings.
 served()	# file argument ...
 {
 	served_file=$1
+	least=10001
 	shift
-	record 0 -o "$served_file.dtp" -e cpu-clock -F 4999 \
-	    ${off_cpu:+"$off_cpu"} \
-	    --span request=syscall:getppid:entry,syscall:getuid:entry \
-	    -- $alone "$work/requests" "$@"
-	mv out "$served_file.said"
+	for _ in 1 2 3 4 5 6 7 8; do
+		record 0 -o take.dtp -e cpu-clock -F 4999 \
+		    ${off_cpu:+"$off_cpu"} \
+		    --span request=syscall:getppid:entry,syscall:getuid:entry \
+		    -- $alone "$work/requests" "$@"
+		disturbed=$(overruns take.dtp)
+		[ "$disturbed" -lt $least ] || continue
+		least=$disturbed
+		mv take.dtp "$served_file.dtp"
+		mv out "$served_file.said"
+		[ "$least" -gt 3 ] || break
+	done
+	echo "$served_file: $least of 10000 periods are overruns"
 }
 
 slow()	# argument ...
@@ -116,11 +136,8 @@ row = got["rows"][0]
 rec.check(got["named"] == row["name"] == "slow_path" and
           row["more_than_share"], "named: %r" % row)
 true = said["slow_ns"] / len(sides[1]) / got["change_ns"]
-# On a busy machine as far as it says itself, if that is further.
-low, high = row["ci95_ns"]
-bound = max(.05, (high - low) / got["change_ns"])
-rec.check(abs(row["part"] - true) <= bound, "part %f, by its clock %f, +-%f" %
-          (row["part"], true, bound))
+rec.check(abs(row["part"] - true) <= .05, "part %f, by its clock %f" %
+          (row["part"], true))
 rec.check(row["ci95_ns"][0] <= row["change_ns"] <= row["ci95_ns"][1],
           "interval: %r" % row)
 rec.check(not any(r["more_than_share"] for r in got["rows"]
@@ -162,7 +179,7 @@ slow --color never l.dtp | tr -s '\n ' ' ' >l.text
 grep -q 'comes from being blocked in wait_for_lock, ' l.text &&
     grep -q 'blocked wait_for_lock' l.text || fail "$(cat l.text)"
 
-served n 2000 0 5 1 apart 4
+served n 6000 0 5 1 apart 4
 slow --json n.dtp >n.json || fail "compare: $(cat err)"
 py <<'END'
 import json
