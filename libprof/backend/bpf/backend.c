@@ -450,7 +450,8 @@ slower_look(const struct prof_bpf *bpf, struct prof_slower *slower)
 {
 	slower->sl_reached = 0;
 	for (uint32_t e = 1; e < bpf->bp_nevents; e++) {
-		const uint64_t times = prof_instance_slower(&bpf->bp_instance[e]);
+		const uint64_t times =
+		    prof_instance_slower(&bpf->bp_instance[e]);
 
 		if (!has_rate(bpf, e))
 			continue;

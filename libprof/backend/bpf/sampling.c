@@ -459,9 +459,10 @@ count_of(const struct prof_bpf *bpf, uint32_t e, uint32_t row)
  * CPU: it counted 0.2 to 3.6 s in one second, with a period of 50 us.
  */
 static uint64_t
-counted_of(const struct prof_event *event, const struct reading *got)
+counted_of(const struct prof_bpf *bpf, uint32_t e, const struct reading *got)
 {
-	return (event->ev_is_timer ? got->running : got->value);
+	return (bpf->bp_events->el_event[e]->ev_is_timer ? got->running :
+	    got->value);
 }
 
 /* What the first counters of an event have counted, and theirs. */
@@ -479,7 +480,7 @@ read_first(struct prof_bpf *bpf, uint32_t e, size_t upto)
 		if (!read_one(in, n, &got))
 			continue;
 		count = count_of(bpf, e, row_of(bpf, in, n));
-		count->ct_value += counted_of(bpf->bp_events->el_event[e], &got);
+		count->ct_value += counted_of(bpf, e, &got);
 		count->ct_enabled_ns += got.enabled;
 		count->ct_running_ns += got.running;
 		count->ct_instances++;
