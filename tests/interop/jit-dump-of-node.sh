@@ -23,11 +23,16 @@ function hot(n, s) {
 		s = (s * 37 + i) % 1000003;
 	return s;
 }
-let s = 1;
-do {
-	for (let i = 0; i < 50; i++)
-		s = hot(3000, s) + cold(1000, s);
-} while (process.cpuUsage().user < 700000);
+function compute() {
+	const end = process.cpuUsage().user + 700000;
+	let s = 1;
+	do {
+		for (let i = 0; i < 50; i++)
+			s = hot(3000, s) + cold(1000, s);
+	} while (process.cpuUsage().user < end);
+}
+// By then dtprof has read node's file.
+setTimeout(compute, 2000);
 E
 "$DTPROF" record -q -F 997 -o x.dtp -- \
     node --perf-prof --no-turbo-inlining work.js >record.err 2>&1 ||
