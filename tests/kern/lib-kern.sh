@@ -120,6 +120,12 @@ py()		# argument ...
 	python3 - "$@" || fail "see above"
 }
 
+# CPU time that the host of this machine took, in ticks.
+stolen()
+{
+	awk '/^cpu / { print $9 }' /proc/stat
+}
+
 # Every event of a recording balances, to the unit, and the file is whole.
 balance()	# file
 {

@@ -115,8 +115,24 @@ assert all(row["args"]["holder"] == "-" for row in rows)
 END
 }
 
-objects_record "$work/planted_objects"
-objects_check mutex recursive errorcheck robust inherit timed shared
+# Time that the host takes is neither in a thread's clock nor a wait: again,
+# then.
+objects()	# program way whose holder is known ...
+{
+	program=$1
+	shift
+	for left in 4 3 2 1 0; do
+		before=$(stolen)
+		objects_record "$program"
+		(objects_check "$@") >said 2>&1 && break
+		cat said
+		{ [ $left -gt 0 ] && [ "$(stolen)" -gt "$before" ]; } || exit 1
+	done
+	cat said
+}
+
+objects "$work/planted_objects" mutex recursive errorcheck robust inherit \
+    timed shared
 expect 125 "$DTPROF" record -e off-cpu --filter 'holder == "x"' true
 expect_err "off-cpu has no field 'holder'"
 ok "a filter of a holder is refused while recording"
@@ -157,7 +173,6 @@ if command -v musl-gcc >/dev/null; then
 	musl-gcc -O1 -pthread -idirafter $headers \
 	    -idirafter "$headers/$(gcc -print-multiarch)" -o objects \
 	    "$SRC/tests/work/planted_objects.c" || fail "musl-gcc"
-	objects_record ./objects
-	objects_check recursive errorcheck robust inherit timed
+	objects ./objects recursive errorcheck robust inherit timed
 	ok "holders of locks of musl"
 fi
