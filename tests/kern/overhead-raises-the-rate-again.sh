@@ -30,7 +30,7 @@ def said(text):
     with open("err") as f:
         return f.read().count(text)
 
-# For longer than it would have to sleep for the rate to be raised.
+# Until the rate has not changed for 13 s: it is raised after 10 s of sleep.
 def compute_until_calm():
     times, calm = 0, 0
     for _ in range(90):

@@ -79,7 +79,7 @@ measure()	# what option ...
 
 for clock in task-clock cpu-clock; do
 	measure "$clock on all CPUs" -e $clock -c 50000 -a -- ./handing 3000
-	# The kernel throttles it there, and then counts wrongly.
+	# The kernel throttles the timers of idle CPUs, and then miscounts.
 	measure "$clock on idle CPUs" -e $clock -c 50000 -a -- sleep 1
 	for how in --no-inherit --attach=tasks --attach=cpus; do
 		measure "$clock $how" -e $clock -c 200000 "$how" -- \

@@ -87,7 +87,8 @@ import time
 def say(name, ns):
     os.write(1, b"%s %d %d\n" % (name.encode(), threading.get_native_id(), ns))
 
-# What the host took is not in the clock of a thread, and it is no wait.
+# Wall-clock time less the CPU time of this thread and what the host took, which
+# is not in the clock of a thread.
 def passed():
     with open("/proc/stat") as f:
         stolen = int(f.readline().split()[8])

@@ -115,8 +115,8 @@ assert all(row["args"]["holder"] == "-" for row in rows)
 END
 }
 
-# Time that the host takes is neither in a thread's clock nor a wait: again,
-# then.
+# Measures again if the check fails and the host took CPU time, which is not in
+# the clock of a thread, and is no wait either.
 objects()	# program way whose holder is known ...
 {
 	program=$1
