@@ -17,6 +17,7 @@
 #include "confine/wire.h"
 #include "elf/build_id.h"
 #include "keeper.h"
+#include "throttle.h"
 
 #define MAX_PARSERS	16
 #define MAX_NAMED	16	/* files */
@@ -40,11 +41,16 @@ struct parser {
 struct prof_broker {
 	pthread_mutex_t	 bk_mutex;
 	pthread_cond_t	 bk_idle;
+	pthread_cond_t	 bk_turn;
 	pid_t		 bk_keeper;	/* [I] */
 	int		 bk_sock;	/* [m] the keeper's */
 	struct parser	 bk_parser[MAX_PARSERS]; /* [m] */
 	uint64_t	 bk_ended_ns;	/* [m] CPU time of those that ended */
 	struct prof_broker_stats bk_stats; /* [m] */
+	struct prof_throttle *bk_throttle; /* [I] */
+	uint32_t	 bk_share;	/* [m] for what can wait; 0: all */
+	bool		 bk_in_debt;	/* [m] no work that can fail */
+	uint32_t	 bk_nslow;	/* [m] such requests, being done */
 	struct prof_file_key bk_lost[MAX_LOST]; /* [m] a ring */
 	char		*bk_named[MAX_NAMED]; /* [m] */
 };
@@ -58,15 +64,19 @@ prof_broker_new(struct prof_err *error)
 		prof_fail_nomem(error);
 		return (NULL);
 	}
-	broker->bk_keeper = prof_keeper_start(&broker->bk_sock);
+	broker->bk_throttle = prof_throttle_new();
+	broker->bk_keeper = broker->bk_throttle == NULL ? -1 :
+	    prof_keeper_start(broker->bk_throttle, &broker->bk_sock);
 	if (broker->bk_keeper == -1) {
 		prof_fail(error, PROF_E_LIMIT, "cannot start the file reader "
 		    "process: %s", strerror(errno));
+		prof_throttle_free(broker->bk_throttle);
 		free(broker);
 		return (NULL);
 	}
 	pthread_mutex_init(&broker->bk_mutex, NULL);
 	pthread_cond_init(&broker->bk_idle, NULL);
+	pthread_cond_init(&broker->bk_turn, NULL);
 	return (broker);
 }
 
@@ -186,8 +196,10 @@ prof_broker_free(struct prof_broker *broker)
 		continue;
 	for (n = 0; n < MAX_NAMED; n++)
 		free(broker->bk_named[n]);
+	prof_throttle_free(broker->bk_throttle);
 	pthread_mutex_destroy(&broker->bk_mutex);
 	pthread_cond_destroy(&broker->bk_idle);
+	pthread_cond_destroy(&broker->bk_turn);
 	free(broker);
 }
 
@@ -334,16 +346,70 @@ answer_begins(int sock, const struct prof_call *call,
 	return (false);
 }
 
+bool
+prof_broker_throttle(struct prof_broker *broker, uint32_t share, bool in_debt)
+{
+	bool some_wait;
+
+	pthread_mutex_lock(&broker->bk_mutex);
+	prof_throttle_set(broker->bk_throttle, share);
+	if (share == 0 && broker->bk_share != 0)
+		pthread_cond_broadcast(&broker->bk_turn);
+	broker->bk_share = share;
+	broker->bk_in_debt = in_debt;
+	some_wait = broker->bk_nslow > 0;
+	pthread_mutex_unlock(&broker->bk_mutex);
+	return (some_wait);
+}
+
+static bool
+is_refused(struct prof_broker *broker, const struct prof_call *call)
+{
+	bool in_debt;
+
+	pthread_mutex_lock(&broker->bk_mutex);
+	in_debt = broker->bk_in_debt;
+	pthread_mutex_unlock(&broker->bk_mutex);
+	return (call->ca_can_fail && in_debt);
+}
+
+/* What is done slowly is done one by one: half of two files are no use. */
+static void
+turn_take(struct prof_broker *broker, const struct prof_call *call)
+{
+	if (!call->ca_can_wait)
+		return;
+	pthread_mutex_lock(&broker->bk_mutex);
+	while (broker->bk_share != 0 && broker->bk_nslow > 0)
+		pthread_cond_wait(&broker->bk_turn, &broker->bk_mutex);
+	broker->bk_nslow++;
+	pthread_mutex_unlock(&broker->bk_mutex);
+}
+
+static void
+turn_give(struct prof_broker *broker, const struct prof_call *call)
+{
+	if (!call->ca_can_wait)
+		return;
+	pthread_mutex_lock(&broker->bk_mutex);
+	broker->bk_nslow--;
+	pthread_cond_signal(&broker->bk_turn);
+	pthread_mutex_unlock(&broker->bk_mutex);
+}
+
 /* Ask, and wait for the answer.  false: errno says why there is none. */
 static bool
-parser_converse(const struct parser *parser, struct prof_call *call)
+parser_converse(const struct prof_broker *broker, const struct parser *parser,
+    struct prof_call *call)
 {
-	const struct prof_wire ask = { (uint32_t)call->ca_what, 0,
-	    call->ca_size };
+	const struct prof_wire ask = { (uint32_t)call->ca_what,
+	    call->ca_can_wait, call->ca_size };
 	const struct prof_wire_limit limit = {
 		.wl_until_ns = prof_now_ns() + (call->ca_wall_s == 0 ?
 		    WALL_S : call->ca_wall_s) * NS_PER_S,
 		.wl_pid = parser->ps_pid,
+		.wl_slow = call->ca_can_wait ? &broker->bk_throttle->th_share :
+		    NULL,
 		.wl_cpu_until_ns = prof_wire_cpu_ns(parser->ps_pid) +
 		    (call->ca_cpu_s == 0 ? CPU_S : call->ca_cpu_s) *
 		    NS_PER_S,
@@ -370,10 +436,11 @@ parser_converse(const struct parser *parser, struct prof_call *call)
 
 /* converse, and what it leaves. */
 static bool
-converse_once(const struct parser *parser, struct prof_call *call)
+converse_once(const struct prof_broker *broker, const struct parser *parser,
+    struct prof_call *call)
 {
 	const uint64_t before_ns = prof_wire_cpu_ns(parser->ps_pid);
-	const bool rv = parser_converse(parser, call);
+	const bool rv = parser_converse(broker, parser, call);
 	const int error_number = errno;
 
 	call->ca_cpu_ns = prof_wire_cpu_ns(parser->ps_pid) - before_ns;
@@ -384,19 +451,16 @@ converse_once(const struct parser *parser, struct prof_call *call)
 	return (rv);
 }
 
-enum prof_called
-prof_broker_call(struct prof_broker *broker, struct prof_call *call)
+static enum prof_called
+call_try(struct prof_broker *broker, struct prof_call *call)
 {
 	int error_number, status, tries;
 	struct parser *parser;
 
-	call->ca_cpu_ns = 0;
-	if (is_lost(broker, call->ca_fd))
-		return (PROF_CALLED_LOST);
 	for (tries = 0; tries < TRIES; tries++) {
 		if ((parser = parser_get(broker)) == NULL)
 			break;
-		if (converse_once(parser, call)) {
+		if (converse_once(broker, parser, call)) {
 			parser_put(broker, parser);
 			return (PROF_CALLED);
 		}
@@ -416,6 +480,22 @@ prof_broker_call(struct prof_broker *broker, struct prof_call *call)
 		}
 	}
 	return (PROF_CALLED_NOBODY);
+}
+
+enum prof_called
+prof_broker_call(struct prof_broker *broker, struct prof_call *call)
+{
+	enum prof_called called;
+
+	call->ca_cpu_ns = 0;
+	if (is_lost(broker, call->ca_fd))
+		return (PROF_CALLED_LOST);
+	if (is_refused(broker, call))
+		return (PROF_CALLED_NOBODY);
+	turn_take(broker, call);
+	called = call_try(broker, call);
+	turn_give(broker, call);
+	return (called);
 }
 
 void

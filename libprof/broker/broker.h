@@ -9,6 +9,7 @@
  *	confine.c	what keeper and parsers give up
  *	keeper.c	forks parsers, ends them, says what they died of
  *	parser.c	a parser's life; parse_*.c does the work in there
+ *	throttle.c	how fast they do what can wait
  *	wire.c		messages, with deadlines
  *	broker.c	a parser for whoever asks, and whom to blame
  *	tables.c	one file for each request: asks, and checks what comes
@@ -38,6 +39,8 @@ struct prof_call {
 	const void	*ca_bytes;
 	size_t		 ca_size;
 	size_t		 ca_most;	/* bytes that an answer may have */
+	bool		 ca_can_wait;	/* it may be done slowly, ... */
+	bool		 ca_can_fail;	/* ... or later, if asked again */
 	unsigned	 ca_cpu_s;	/* that it may take; 0: as is usual */
 	unsigned	 ca_wall_s;	/* the same, however busy we are */
 	/*
@@ -70,6 +73,13 @@ enum prof_called {
 
 enum prof_called prof_broker_call(struct prof_broker *broker,
 	    struct prof_call *call);
+
+/*
+ * Requests that can wait have so much of a CPU (throttle.h); 0: no limit.
+ * Those that can fail do where in_debt is set.  Do some wait?
+ */
+bool	prof_broker_throttle(struct prof_broker *broker, uint32_t share,
+	    bool in_debt);
 
 /* What became of it, for people and for the accounting. */
 struct prof_broker_stats {

@@ -142,6 +142,7 @@ prof_frames_ask(struct prof_broker *broker, int fd,
 	};
 	struct prof_call call = {
 		.ca_what = PROF_PARSE_FRAMES,
+		.ca_can_fail = true,
 		.ca_fd = fd,
 		.ca_name = object->ob_path,
 		.ca_bytes = &request,

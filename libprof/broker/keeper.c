@@ -16,6 +16,7 @@
 #include "confine/wire.h"
 #include "keeper.h"
 #include "parser.h"
+#include "throttle.h"
 
 #define CONTROL		PROF_CHILD_SOCK
 
@@ -33,6 +34,8 @@ fork_parser(int sock, unsigned lacks)
 		_exit(PROF_PARSER_LOST);
 	(void)prctl(PR_SET_NAME, "dtprof-parser", 0, 0, 0);
 	(void)close(CONTROL);
+	if (!prof_throttle_tick())
+		_exit(PROF_PARSER_LOST);
 	/* What the keeper could have, a parser must. */
 	if ((prof_confine_calls(PROF_CONFINED_PARSER) & ~lacks) != 0)
 		_exit(PROF_PARSER_LOST);
@@ -64,7 +67,7 @@ end_parser(struct prof_keeper_answer *answer)
 }
 
 static void __attribute__((noreturn))
-keeper_main(int sock)
+keeper_main(struct prof_throttle *throttle, int sock)
 {
 	struct prof_keeper_answer answer;
 	struct prof_keeper_ask ask;
@@ -73,7 +76,7 @@ keeper_main(int sock)
 
 	prof_child_forget_signals();
 	(void)prctl(PR_SET_NAME, "dtprof-keeper", 0, 0, 0);
-	if (!prof_child_let_go(sock))
+	if (!prof_child_let_go(sock) || !prof_throttle_obey(throttle))
 		_exit(PROF_PARSER_LOST);
 	lacks = prof_confine_rights(PROF_CONFINED_KEEPER);
 	lacks |= prof_confine_calls(PROF_CONFINED_KEEPER);
@@ -95,7 +98,7 @@ keeper_main(int sock)
 }
 
 pid_t
-prof_keeper_start(int *sock)
+prof_keeper_start(struct prof_throttle *throttle, int *sock)
 {
 	sigset_t all, before;
 	int pair[2];
@@ -108,7 +111,7 @@ prof_keeper_start(int *sock)
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	pid = fork();
 	if (pid == 0)
-		keeper_main(pair[1]);
+		keeper_main(throttle, pair[1]);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	(void)close(pair[1]);
 	if (pid == -1) {

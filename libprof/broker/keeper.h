@@ -31,7 +31,9 @@ struct prof_keeper_answer {
 	uint64_t	kr_cpu_ns;	/* END: that it used */
 };
 
+struct prof_throttle;
+
 /* Its pid, and a socket to it; -1: errno. */
-pid_t	prof_keeper_start(int *sock);
+pid_t	prof_keeper_start(struct prof_throttle *throttle, int *sock);
 
 #endif /* PROF_KEEPER_H */

@@ -8,6 +8,7 @@
 #include "confine/confine.h"
 #include "confine/wire.h"
 #include "parser.h"
+#include "throttle.h"
 
 #define MAX_REQUEST	(64u << 20)
 /* What is large is soon wanted again, by the next file: it is kept so far. */
@@ -102,6 +103,7 @@ prof_parser_main(int sock)
 			_exit(PROF_PARSER_LOST);
 		task.ta_bytes = bytes;
 		task.ta_size = head.wi_bytes;
+		prof_throttle_begin(head.wi_can_wait);
 		parser_serve(&task, head.wi_kind);
 		free(bytes);
 		if (task.ta_fd != -1)

@@ -195,6 +195,7 @@ prof_table_ask(struct prof_broker *broker, int fd, const char *name,
 		.ca_fd = fd,
 		.ca_name = name,
 		.ca_most = MOST_BYTES,
+		.ca_can_wait = true,
 		.ca_take = table_take,
 		.ca_take_arg = &tabling,
 	};

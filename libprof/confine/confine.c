@@ -81,6 +81,7 @@ static const struct allowed parser_calls[] = {
 	ANY(clock_gettime), ANY(getrandom), ANY(getpid), ANY(gettid),
 	ANY(exit), ANY(exit_group), ANY(rt_sigreturn),
 	ANY(rt_sigprocmask), ANY(restart_syscall), ANY(sysinfo),
+	ANY(clock_nanosleep),
 	{ __NR_mmap, 2, PROT_EXEC, 0 },
 	{ __NR_mprotect, 2, PROT_EXEC, 0 },
 	/* What fstat is to some C libraries. */
@@ -95,7 +96,7 @@ static const struct allowed parser_calls[] = {
 static const struct allowed keeper_calls[] = {
 	ANY(wait4), ANY(kill), ANY(prctl), ANY(seccomp),
 	ANY(prlimit64), ANY(set_robust_list), ANY(getppid),
-	ANY(sched_yield),
+	ANY(sched_yield), ANY(setitimer),
 	{ __NR_clone, 0, FORK_MASK, SIGCHLD },
 #ifdef __NR_fork
 	ANY(fork),
@@ -114,8 +115,7 @@ static const struct allowed reader_calls[] = {
 	ANY(memfd_create), ANY(ftruncate), ANY(pwrite64), ANY(writev),
 	ANY(flock), ANY(fsync), ANY(set_robust_list), ANY(sched_yield),
 	ANY(sched_getaffinity), ANY(rt_sigaction), ANY(getrusage),
-	ANY(clock_nanosleep), ANY(geteuid), ANY(getuid), ANY(getegid),
-	ANY(getgid), ANY(uname),
+	ANY(geteuid), ANY(getuid), ANY(getegid), ANY(getgid), ANY(uname),
 	{ __NR_clone, 0, THREAD_FLAGS, THREAD_FLAGS },
 	{ __NR_ioctl, 1, ~(uint32_t)0, TCGETS },
 	{ __NR_ioctl, 1, ~(uint32_t)0, TIOCGWINSZ },
@@ -140,8 +140,7 @@ static const struct allowed network_calls[] = {
 	ANY(newfstatat), ANY(getdents64), ANY(faccessat), ANY(readlinkat),
 	ANY(statfs), ANY(geteuid), ANY(getuid), ANY(getegid), ANY(getgid),
 	ANY(set_robust_list), ANY(sched_yield), ANY(sched_getaffinity),
-	ANY(rt_sigaction), ANY(clock_nanosleep), ANY(clock_getres),
-	ANY(sigaltstack), ANY(prctl),
+	ANY(rt_sigaction), ANY(clock_getres), ANY(sigaltstack), ANY(prctl),
 	{ __NR_openat, 2, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY },
 	{ __NR_clone, 0, THREAD_FLAGS, THREAD_FLAGS },
 #ifdef __NR_open

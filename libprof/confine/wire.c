@@ -11,6 +11,7 @@
 #include "wire.h"
 
 #define LOOK_MS		100	/* how often limits are looked at */
+#define SLOWER		16	/* times: who is made to sleep */
 #define NS_PER_S	1000000000ULL
 
 /* Room for one descriptor, aligned as its header must be. */
@@ -36,11 +37,21 @@ prof_wire_cpu_ns(pid_t pid)
 	return (clock_getcpuclockid(pid, &clock) == 0 ? clock_ns(clock) : 0);
 }
 
+/* What does not count of the time between two looks. */
+static uint64_t
+slept_of(const struct prof_wire_limit *limit)
+{
+	return (limit == NULL || limit->wl_slow == NULL ||
+	    __atomic_load_n(limit->wl_slow, __ATOMIC_RELAXED) == 0 ? 0 :
+	    LOOK_MS * (SLOWER - 1) / SLOWER * NS_PER_S / 1000);
+}
+
 /* Until the socket is ready.  false: no longer, errno is ETIME. */
 static bool
 wait_for(int sock, short what, const struct prof_wire_limit *limit)
 {
 	struct pollfd pollfd = { .fd = sock, .events = what };
+	uint64_t slept_ns = 0;
 	int n;
 
 	do {
@@ -49,8 +60,10 @@ wait_for(int sock, short what, const struct prof_wire_limit *limit)
 			return (true);
 		if (n == -1 && errno != EINTR)
 			return (false);
+		if (n == 0)
+			slept_ns += slept_of(limit);
 	} while (limit == NULL ||
-	    (clock_ns(CLOCK_MONOTONIC) < limit->wl_until_ns &&
+	    (clock_ns(CLOCK_MONOTONIC) < limit->wl_until_ns + slept_ns &&
 	    prof_wire_cpu_ns(limit->wl_pid) < limit->wl_cpu_until_ns));
 	errno = ETIME;
 	return (false);

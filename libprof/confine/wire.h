@@ -25,7 +25,7 @@ enum prof_wire_kind {
 
 struct prof_wire {
 	uint32_t	wi_kind;
-	uint32_t	wi_pad;
+	uint32_t	wi_can_wait;	/* asked: it may be done slowly */
 	uint64_t	wi_bytes;	/* behind the head */
 };
 
@@ -34,6 +34,7 @@ struct prof_wire_limit {
 	uint64_t	wl_until_ns;	/* CLOCK_MONOTONIC; 0: no limit */
 	pid_t		wl_pid;
 	uint64_t	wl_cpu_until_ns;
+	const uint32_t	*wl_slow;	/* not 0: there is more time; or NULL */
 };
 
 /* All of it.  fd: -1 or one that goes along.  false: errno. */

@@ -358,8 +358,10 @@ prof_overhead_look(struct prof_session *session)
 	is_behind = prof_pace_look(session, elapsed_ns, programs_ns, lives_ns);
 	if (is_behind == -1)
 		return (-1);
-	if (!is_enough(ov, (is_behind || (double)cost_ns > allowed_ns) &&
-	    events_ns > allowed_ns / PROF_SPENT_EVENTS, probes_ns, allowed_ns))
+	if (!is_enough(ov, (is_behind || ov->ov_is_wanting ||
+	    (double)cost_ns > allowed_ns) && events_ns > allowed_ns /
+	    (ov->ov_is_wanting ? PROF_SPENT_WANTING : PROF_SPENT_EVENTS),
+	    probes_ns, allowed_ns))
 		return (prof_rates_raise(session));
 	return (events_lower(session, (double)cost_ns / ((double)elapsed_ns *
 	    (double)session->se_plan.pn_nonline), programs_ns - lives_ns,

@@ -16,7 +16,9 @@
  *
  * Other work than handing over is not cut, but is paid for, if need be by debt.
  * In debt the recorder still works, slowly.  Work that may take any time, and
- * can wait, has an account of its own, of a part of what may be used.
+ * can wait, has an account of its own, of a part of what may be used.  What a
+ * parser does cannot be cut either, and is done the more slowly the less there
+ * is in the account.
  *
  * Programs of process events cost even when their buffers are full.  Where
  * they are much of the debt they have no room in the buffers at all, and cost
@@ -25,6 +27,7 @@
  * Called by session.c in each round and by overhead.c at each look.
  */
 #include "base/clock.h"
+#include "broker/throttle.h"
 #include "session_impl.h"
 
 #define BURST_NS	1000000000ULL
@@ -32,6 +35,7 @@
 /* So that ten seconds with a burst, however they lie, are within the limit. */
 #define HOLD		0.75
 #define LEAST		10	/* in debt: a part of what is allowed */
+#define PARSERS		0.25	/* the same, for them */
 #define PART		8	/* the same, for work with its own account */
 #define ONES_PART	4	/* of that: for one cause of it */
 #define LIVES		4	/* part of what is allowed: process events */
@@ -81,6 +85,32 @@ prof_pace_begin(struct prof_session *session)
 	ov->ov_paid_ns = prof_overhead_recorder_ns(session);
 }
 
+/*
+ * Parsers get what is left: the fuller the account, the more of what flows in.
+ * Half of the account is for records; parsers have a part even in debt, for
+ * without their tables stacks have no callers.
+ */
+static void
+parsers_pace(struct prof_session *session)
+{
+	const double most = (double)room_most(session, HOLD);
+	const double over = 2 * (double)session->se_overhead.ov_room.rm_ns /
+	    most - 1;
+	const double part = over < PARSERS ? PARSERS : over;
+
+	session->se_overhead.ov_is_wanting = prof_broker_throttle(
+	    session->se_plan.pn_broker, (uint32_t)(part * most *
+	    PROF_THROTTLE_CPU / BURST_NS) + 1, over <= -1) && over <= 0;
+}
+
+void
+prof_pace_end(struct prof_session *session)
+{
+	if (session->se_options.po_max_overhead != 0)
+		(void)prof_broker_throttle(session->se_plan.pn_broker, 0,
+		    false);
+}
+
 uint64_t
 prof_pace_round_ns(struct prof_session *session)
 {
@@ -94,6 +124,7 @@ prof_pace_round_ns(struct prof_session *session)
 	least_ns = room_fill(session, &ov->ov_room, HOLD, DEBT) / LEAST;
 	ov->ov_room.rm_ns -= (int64_t)(spent_ns - ov->ov_paid_ns);
 	ov->ov_paid_ns = spent_ns;
+	parsers_pace(session);
 	/* Spans are decided by what was lost: nothing may lie in buffers. */
 	if (session->se_speculation != NULL)
 		return (UINT64_MAX);

@@ -249,16 +249,26 @@ known_renew(struct prof_reread *reread, struct known *known, uint64_t now_ns)
 	    take_mapping, reread));
 }
 
+/* Those that were never read do not wait for what others have cost. */
+static enum prof_paced
+work_of(const struct known *known)
+{
+	return (known == NULL || known->kn_read_ns == 0 ? PROF_PACED_FIRST :
+	    PROF_PACED_REREAD);
+}
+
 int
 prof_reread_now(struct prof_reread *reread, uint32_t pid, uint64_t sample_ns)
 {
 	struct known *known = known_get(reread, pid);
 	const uint64_t now_ns = prof_now_ns();
+	enum prof_paced work;
 	int rv;
 
 	if (known == NULL)
 		return (prof_fail_nomem(&reread->rr_session->se_error));
 	reread->rr_sample_ns = sample_ns;
+	work = work_of(known);
 	rv = known_renew(reread, known, now_ns);
 	known->kn_losses = reread->rr_losses;
 	known->kn_mapped = 0;
@@ -266,7 +276,7 @@ prof_reread_now(struct prof_reread *reread, uint32_t pid, uint64_t sample_ns)
 	reread->rr_times++;
 	reread->rr_spent_ns += known->kn_read_ns - now_ns;
 	known->kn_paid_ns = known->kn_read_ns + prof_pace_paid(
-	    reread->rr_session, PROF_PACED_REREAD, known->kn_read_ns - now_ns);
+	    reread->rr_session, work, known->kn_read_ns - now_ns);
 	return (rv == 0 ? 0 : -1);
 }
 
@@ -296,7 +306,7 @@ is_time(struct prof_reread *reread, const struct known *known, uint32_t pid,
 		return (false);
 	return (reread->rr_spent_ns < BURST_NS +
 	    (now_ns - reread->rr_since_ns) / SHARE &&
-	    prof_pace_may(reread->rr_session, PROF_PACED_REREAD, is_often));
+	    prof_pace_may(reread->rr_session, work_of(known), is_often));
 }
 
 bool

@@ -519,6 +519,7 @@ prof_session_stop(struct prof_session *session)
 		    "not started"));
 	session->se_state = PROF_STOPPED;
 	session->se_plan.pn_clock.ck_stop_ns = prof_now_ns();
+	prof_pace_end(session);
 	if (prof_merge_step(&session->se_merge, PROF_STEP_STOP) == -1)
 		rv = -1;
 	if (drain_rest(session) == -1)

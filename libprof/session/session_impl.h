@@ -175,6 +175,7 @@ void	prof_account_side(const struct prof_session *session, bool is_last,
 
 /* Work that has a part of what may be used, and none of what others have. */
 enum prof_paced {
+	PROF_PACED_FIRST,	/* a process is read, or read again */
 	PROF_PACED_REREAD,
 	PROF_PACED_PUBLISH,
 	PROF_NPACED
@@ -188,6 +189,7 @@ struct prof_room {
 
 #define PROF_SPENT_LOOKS	20
 #define PROF_SPENT_EVENTS	2	/* part of what is allowed: theirs */
+#define PROF_SPENT_WANTING	4	/* the same, while parsers want more */
 
 /* What recording had cost since it began. */
 struct prof_spent {
@@ -237,6 +239,7 @@ struct prof_overhead {
 	struct prof_room ov_work[PROF_NPACED];
 	uint64_t	 ov_paid_ns;	/* of the recorder */
 	bool		 ov_was_cut;	/* a round, since the last look */
+	bool		 ov_is_wanting;	/* parsers do not get on */
 	bool		 ov_is_held;	/* process events are */
 	bool		 ov_is_behind;	/* the last mark says so */
 	unsigned	 ov_changed;	/* looks that it was not so */
@@ -292,6 +295,7 @@ int	prof_budgets_say(struct prof_session *session);
 double	prof_pace_allowed_ns(const struct prof_session *session,
 	    uint64_t elapsed_ns);
 void	prof_pace_begin(struct prof_session *session);
+void	prof_pace_end(struct prof_session *session);
 /* What a round may hand over for; UINT64_MAX: as much as there is. */
 uint64_t prof_pace_round_ns(struct prof_session *session);
 /*
