@@ -60,7 +60,8 @@ struct prof_host {
 	prof_record_fn	*ho_tell;	/* what else it has to say: losses */
 	/*
 	 * Before the user stack of a sample is finished with what is mapped,
-	 * and after: 1: more is known now, it is worth another try.
+	 * and after: 1: more is known now, it is worth another try.  Before
+	 * also when it is seen that may be handed over much later.
 	 */
 	prof_record_fn	*ho_before;
 	prof_record_fn	*ho_after;
@@ -191,6 +192,8 @@ struct prof_backend {
 	 */
 	int	(*bk_look)(void *state, uint64_t handed_ns,
 		    uint64_t *until_ns, unsigned *fill);
+	/* See what has come, and only say what samples there are; or NULL. */
+	int	(*bk_peek)(void *state);
 	/* Time of the oldest that waits; UINT64_MAX: none. */
 	uint64_t (*bk_next)(const void *state);
 	/* Hand over, in order of time, what is not younger. */

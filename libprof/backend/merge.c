@@ -83,6 +83,20 @@ merge_slice(struct prof_merge *merge, uint64_t slice_ns, uint64_t *until_ns)
 	    *until_ns) == -1 ? -1 : 1);
 }
 
+/* Records are behind; what samples need of their processes cannot wait. */
+static int
+merge_peek(struct prof_merge *merge)
+{
+	for (size_t n = 0; n < merge->mg_n; n++) {
+		const struct prof_source *source = &merge->mg_source[n];
+
+		if (source->so_backend->bk_peek != NULL &&
+		    source->so_backend->bk_peek(source->so_state) == -1)
+			return (-1);
+	}
+	return (0);
+}
+
 /* What the last round left is from its look: looking costs, too. */
 int
 prof_merge_round(struct prof_merge *merge, uint64_t most_ns)
@@ -92,7 +106,8 @@ prof_merge_round(struct prof_merge *merge, uint64_t most_ns)
 	uint64_t until_ns;
 	int rv;
 
-	if ((is_all || !merge->mg_is_cut) && merge_look(merge) == -1)
+	if ((is_all || !merge->mg_is_cut ? merge_look(merge) :
+	    merge_peek(merge)) == -1)
 		return (-1);
 	merge->mg_is_cut = false;
 	while ((rv = merge_slice(merge, is_all ? UINT64_MAX : SLICE_NS,

@@ -216,6 +216,14 @@ bpf_look(void *state, uint64_t handed_ns, uint64_t *until_ns, unsigned *fill)
 	return (0);
 }
 
+static int
+bpf_peek(void *state)
+{
+	struct prof_bpf *bpf = state;
+
+	return (prof_drain_peek(bpf->bp_drain));
+}
+
 static uint64_t
 bpf_next(const void *state)
 {
@@ -625,6 +633,7 @@ const struct prof_backend prof_backend_bpf = {
 	.bk_attach = bpf_attach,
 	.bk_detach = bpf_detach,
 	.bk_look = bpf_look,
+	.bk_peek = bpf_peek,
 	.bk_next = bpf_next,
 	.bk_drain_until = bpf_drain_until,
 	.bk_step[PROF_STEP_TEND] = bpf_tend,

@@ -329,6 +329,7 @@ void	prof_drain_add(struct prof_drain *drain,
  * See what has come to all CPUs: nothing older than *until_ns will.  Up to
  * handed_ns records were handed over: one that is older after all comes late.
  */
+int	prof_drain_peek(struct prof_drain *drain);
 int	prof_drain_look(struct prof_drain *drain, uint64_t handed_ns,
 	    uint64_t *until_ns);
 /* Time of the oldest record that waits; UINT64_MAX: none. */

@@ -74,7 +74,7 @@ struct prof_drain {
 	struct prof_collect dn_collect;
 };
 
-static int	scan_lane(struct prof_drain *, struct lane *);
+static int	scan_lane(struct prof_drain *, struct lane *, bool);
 static int	hand_over(struct prof_drain *, struct lane *,
 		    const struct waiting *);
 
@@ -332,6 +332,20 @@ prof_drain_next(const struct prof_drain *drain)
 }
 
 int
+prof_drain_peek(struct prof_drain *drain)
+{
+	for (size_t n = 0; n < drain->dn_nlanes; n++) {
+		struct lane *lane = &drain->dn_lanes[n];
+
+		if (lane->la_first > 0)
+			lane_compact(lane);
+		if (scan_lane(drain, lane, true) == -1)
+			return (-1);
+	}
+	return (0);
+}
+
+int
 prof_drain_look(struct prof_drain *drain, uint64_t handed_ns,
     uint64_t *until_ns)
 {
@@ -346,7 +360,7 @@ prof_drain_look(struct prof_drain *drain, uint64_t handed_ns,
 		if (lane->la_first > 0)
 			lane_compact(lane);
 		lane->la_safe_ns = now_ns;
-		if (scan_lane(drain, lane) == -1)
+		if (scan_lane(drain, lane, false) == -1)
 			return (-1);
 		if (lane->la_safe_ns < limit_ns)
 			limit_ns = lane->la_safe_ns;
@@ -385,7 +399,22 @@ safe_beside_writers(struct lane *lane, uint64_t head, uint64_t now_ns)
 }
 
 static int
-scan_lane(struct prof_drain *drain, struct lane *lane)
+sample_seen(const struct prof_drain *drain, const struct dtp_rec *rec)
+{
+	const struct prof_plan *plan = drain->dn_bpf->bp_plan;
+	const struct prof_record sample = {
+		.pr_type = PROF_R_SAMPLE,
+		.pr_event = rec->dr_event,
+		.pr_time_ns = rec->dr_time_ns,
+		.pr_pid = rec->dr_pid,
+		.pr_tid = rec->dr_tid,
+	};
+
+	return (plan->pn_host->ho_before(plan->pn_arg, &sample));
+}
+
+static int
+scan_lane(struct prof_drain *drain, struct lane *lane, bool is_peek)
 {
 	uint64_t state, end, used;
 
@@ -412,6 +441,9 @@ scan_lane(struct prof_drain *drain, struct lane *lane)
 			    "at position %llu", lane->la_cpu,
 			    (unsigned long long)lane->la_scan));
 		add_waiting(lane, rec->dr_time_ns, lane->la_scan);
+		if (is_peek && rec->dr_type == DTP_T_SAMPLE &&
+		    sample_seen(drain, rec) == -1)
+			return (-1);
 		lane->la_scan += rec->dr_size;
 	}
 	if (state & DTP_WRITERS_MASK)
