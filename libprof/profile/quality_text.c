@@ -194,7 +194,8 @@ say_truncated(struct doubts *doubts)
 		[PROF_STACK_NOMAP] = { "the stack ends outside all mappings",
 		    "" },
 		[PROF_STACK_NOMOD] = { "the unwind table of a file was not "
-		    "ready, as in the first milliseconds of a program",
+		    "ready, as in the first milliseconds of a program, or "
+		    "longer with --max-overhead",
 		    "if dtprof report --stats shows evicted tables, record "
 		    "with a larger --unwind-mem" },
 		[PROF_STACK_NOROW] = { "the stack ends in code without frame "
