@@ -360,8 +360,7 @@ prof_overhead_look(struct prof_session *session)
 		return (-1);
 	if (!is_enough(ov, (is_behind || ov->ov_is_wanting ||
 	    (double)cost_ns > allowed_ns) && events_ns > allowed_ns /
-	    (ov->ov_is_wanting ? PROF_SPENT_WANTING : PROF_SPENT_EVENTS),
-	    probes_ns, allowed_ns))
+	    prof_pace_part(session), probes_ns, allowed_ns))
 		return (prof_rates_raise(session));
 	return (events_lower(session, (double)cost_ns / ((double)elapsed_ns *
 	    (double)session->se_plan.pn_nonline), programs_ns - lives_ns,

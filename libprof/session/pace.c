@@ -177,6 +177,16 @@ lives_hold(struct prof_session *session, uint64_t elapsed_ns,
 	ov->ov_is_held = is_held;
 }
 
+unsigned
+prof_pace_part(const struct prof_session *session)
+{
+	const struct prof_overhead *ov = &session->se_overhead;
+
+	if (ov->ov_room.rm_ns < -room_most(session, HOLD))
+		return (PROF_SPENT_DEBT);
+	return (ov->ov_is_wanting ? PROF_SPENT_WANTING : PROF_SPENT_EVENTS);
+}
+
 static int
 pace_mark(struct prof_session *session, bool is_behind)
 {

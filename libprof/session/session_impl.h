@@ -190,6 +190,7 @@ struct prof_room {
 #define PROF_SPENT_LOOKS	20
 #define PROF_SPENT_EVENTS	2	/* part of what is allowed: theirs */
 #define PROF_SPENT_WANTING	4	/* the same, while parsers want more */
+#define PROF_SPENT_DEBT		8	/* the same, in more than a burst's */
 
 /* What recording had cost since it began. */
 struct prof_spent {
@@ -307,6 +308,8 @@ bool	prof_pace_may(struct prof_session *session, enum prof_paced work,
 	    bool is_urgent);
 uint64_t prof_pace_paid(struct prof_session *session, enum prof_paced work,
 	    uint64_t spent_ns);
+/* Which part of what is allowed is for events as things are now: one in ... */
+unsigned prof_pace_part(const struct prof_session *session);
 /* For how long less was done than there was to do. */
 void	prof_pace_text(const struct prof_overhead *overhead, char *text,
 	    size_t size);
