@@ -48,7 +48,7 @@ struct prof_broker {
 	uint64_t	 bk_ended_ns;	/* [m] CPU time of those that ended */
 	struct prof_broker_stats bk_stats; /* [m] */
 	struct prof_throttle *bk_throttle; /* [I] */
-	uint32_t	 bk_share;	/* [m] for what can wait; 0: all */
+	uint32_t	 bk_share;	/* [m] what can wait has; 0: all */
 	bool		 bk_in_debt;	/* [m] no work that can fail */
 	uint32_t	 bk_nslow;	/* [m] such requests, being done */
 	struct prof_file_key bk_lost[MAX_LOST]; /* [m] a ring */
@@ -355,7 +355,7 @@ prof_broker_throttle(struct prof_broker *broker, uint32_t share, bool in_debt)
 	prof_throttle_set(broker->bk_throttle, share);
 	if (share == 0 && broker->bk_share != 0)
 		pthread_cond_broadcast(&broker->bk_turn);
-	broker->bk_share = share;
+	__atomic_store_n(&broker->bk_share, share, __ATOMIC_RELAXED);
 	broker->bk_in_debt = in_debt;
 	some_wait = broker->bk_nslow > 0;
 	pthread_mutex_unlock(&broker->bk_mutex);
@@ -408,8 +408,7 @@ parser_converse(const struct prof_broker *broker, const struct parser *parser,
 		.wl_until_ns = prof_now_ns() + (call->ca_wall_s == 0 ?
 		    WALL_S : call->ca_wall_s) * NS_PER_S,
 		.wl_pid = parser->ps_pid,
-		.wl_slow = call->ca_can_wait ? &broker->bk_throttle->th_share :
-		    NULL,
+		.wl_slow = call->ca_can_wait ? &broker->bk_share : NULL,
 		.wl_cpu_until_ns = prof_wire_cpu_ns(parser->ps_pid) +
 		    (call->ca_cpu_s == 0 ? CPU_S : call->ca_cpu_s) *
 		    NS_PER_S,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * How fast parsers do work that can wait, where recording may not cost more
- * than so much.  A file can take a parser longer than may be used in all, and
- * cannot be cut in pieces: so the parser sleeps for a while now and then.
+ * How fast parsers do work that can wait, where the cost of recording is
+ * limited.  A file can take a parser more CPU time than may be used in all, and
+ * cannot be cut into pieces: so the parser sleeps now and then.
  *
  *	recorder	sets a share of a CPU, in memory of both
  *	parser		each few ms of its CPU time a signal: it sleeps until
@@ -16,9 +16,9 @@
 
 #define PROF_THROTTLE_CPU	1000000	/* the share of one that is not used */
 
-/* Only the recorder writes here, and does not read it. */
+/* The recorder writes here, and reads nothing: a parser may lie. */
 struct prof_throttle {
-	uint32_t	th_share;	/* of each parser; 0: no limit */
+	uint32_t	th_share;	/* for what can wait; 0: no limit */
 };
 
 /* NULL: no memory. */
