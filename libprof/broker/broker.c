@@ -404,11 +404,13 @@ parser_converse(const struct prof_broker *broker, const struct parser *parser,
 {
 	const struct prof_wire ask = { (uint32_t)call->ca_what,
 	    call->ca_can_wait, call->ca_size };
+	uint64_t slept_ns = 0;
 	const struct prof_wire_limit limit = {
 		.wl_until_ns = prof_now_ns() + (call->ca_wall_s == 0 ?
 		    WALL_S : call->ca_wall_s) * NS_PER_S,
 		.wl_pid = parser->ps_pid,
 		.wl_slow = call->ca_can_wait ? &broker->bk_share : NULL,
+		.wl_slept_ns = &slept_ns,
 		.wl_cpu_until_ns = prof_wire_cpu_ns(parser->ps_pid) +
 		    (call->ca_cpu_s == 0 ? CPU_S : call->ca_cpu_s) *
 		    NS_PER_S,

@@ -37,13 +37,24 @@ prof_wire_cpu_ns(pid_t pid)
 	return (clock_getcpuclockid(pid, &clock) == 0 ? clock_ns(clock) : 0);
 }
 
-/* What does not count of the time between two looks. */
-static uint64_t
-slept_of(const struct prof_wire_limit *limit)
+/* Most of the time between two looks does not count. */
+static void
+add_slept(const struct prof_wire_limit *limit)
 {
-	return (limit == NULL || limit->wl_slow == NULL ||
-	    __atomic_load_n(limit->wl_slow, __ATOMIC_RELAXED) == 0 ? 0 :
-	    LOOK_MS * (SLOWER - 1) / SLOWER * NS_PER_S / 1000);
+	if (limit != NULL && limit->wl_slow != NULL &&
+	    __atomic_load_n(limit->wl_slow, __ATOMIC_RELAXED) != 0)
+		*limit->wl_slept_ns += LOOK_MS * (SLOWER - 1) * NS_PER_S /
+		    (SLOWER * 1000);
+}
+
+static bool
+is_over(const struct prof_wire_limit *limit)
+{
+	const uint64_t more_ns = limit->wl_slow == NULL ? 0 :
+	    *limit->wl_slept_ns;
+
+	return (clock_ns(CLOCK_MONOTONIC) >= limit->wl_until_ns + more_ns ||
+	    prof_wire_cpu_ns(limit->wl_pid) >= limit->wl_cpu_until_ns);
 }
 
 /* Until the socket is ready.  false: no longer, errno is ETIME. */
@@ -51,7 +62,6 @@ static bool
 wait_for(int sock, short what, const struct prof_wire_limit *limit)
 {
 	struct pollfd pollfd = { .fd = sock, .events = what };
-	uint64_t slept_ns = 0;
 	int n;
 
 	do {
@@ -61,10 +71,8 @@ wait_for(int sock, short what, const struct prof_wire_limit *limit)
 		if (n == -1 && errno != EINTR)
 			return (false);
 		if (n == 0)
-			slept_ns += slept_of(limit);
-	} while (limit == NULL ||
-	    (clock_ns(CLOCK_MONOTONIC) < limit->wl_until_ns + slept_ns &&
-	    prof_wire_cpu_ns(limit->wl_pid) < limit->wl_cpu_until_ns));
+			add_slept(limit);
+	} while (limit == NULL || !is_over(limit));
 	errno = ETIME;
 	return (false);
 }

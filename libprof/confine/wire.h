@@ -35,6 +35,7 @@ struct prof_wire_limit {
 	pid_t		wl_pid;
 	uint64_t	wl_cpu_until_ns;
 	const uint32_t	*wl_slow;	/* not 0: there is more time; or NULL */
+	uint64_t	*wl_slept_ns;	/* with wl_slow: how much more so far */
 };
 
 /* All of it.  fd: -1 or one that goes along.  false: errno. */
