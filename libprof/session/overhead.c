@@ -223,6 +223,7 @@ probe_detach(struct prof_session *session, struct prof_event *event,
 		return (prof_fail_nomem(&session->se_error));
 	}
 	free(before);
+	prof_pace_forgive(session);
 	prof_rates_cost(session, share, cost, sizeof(cost));
 	snprintf(text, sizeof(text), "%s was detached and is no longer "
 	    "recorded: %s", event->ev_name, cost);

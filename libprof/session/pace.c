@@ -177,6 +177,15 @@ lives_hold(struct prof_session *session, uint64_t elapsed_ns,
 	ov->ov_is_held = is_held;
 }
 
+void
+prof_pace_forgive(struct prof_session *session)
+{
+	struct prof_room *room = &session->se_overhead.ov_room;
+
+	if (room->rm_ns < 0)
+		room->rm_ns = 0;
+}
+
 unsigned
 prof_pace_part(const struct prof_session *session)
 {
