@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "backend/bpf/bpf_impl.h"
 #include "recording/accounting.h"
@@ -18,6 +19,7 @@
 #define ARMING_NS	10000
 #define MIN_BOUNDED	10	/* armings in a period, at least */
 #define MAX_READS	1000	/* of counters that change meanwhile */
+#define MAX_NAPS	20	/* then, of 1 ms */
 
 static void
 counts_read(struct prof_accounting *pa, const volatile struct dtp_counts *cn)
@@ -37,12 +39,16 @@ counts_read(struct prof_accounting *pa, const volatile struct dtp_counts *cn)
 
 /*
  * A program that runs has been counted in fired, and nowhere else yet: then
- * read again.
+ * read again.  It may have been preempted, and by us.
  */
 static void
 from_counts(struct prof_accounting *pa, const volatile struct dtp_counts *cn)
 {
-	for (unsigned n = 0; n < MAX_READS; n++) {
+	const struct timespec nap = { 0, 1000000 };
+
+	for (unsigned n = 0; n < MAX_READS + MAX_NAPS; n++) {
+		if (n >= MAX_READS)
+			(void)nanosleep(&nap, NULL);
 		counts_read(pa, cn);
 		if (pa->pa_fired == prof_accounting_sum(pa))
 			break;
