@@ -76,6 +76,7 @@ struct prof_record {
 	uint64_t	 pr_len;
 	uint64_t	 pr_offset;
 	uint32_t	 pr_prot;
+	int		 pr_is_ahead;	/* MMAP: records before it may come */
 	uint64_t	 pr_dev;
 	uint64_t	 pr_ino;
 	uint32_t	 pr_build_id_len;

@@ -217,6 +217,13 @@ kernel_note(struct prof_noted *noted, const uint64_t *frames, uint32_t n,
 			noted->nt_dropped++;
 }
 
+static void
+time_take(struct prof_noted *noted, const struct prof_record *record)
+{
+	if (!record->pr_is_ahead && record->pr_time_ns > noted->nt_newest_ns)
+		noted->nt_newest_ns = record->pr_time_ns;
+}
+
 void
 prof_noted_sample(struct prof_noted *noted, const struct prof_record *sample,
     uint64_t kernel, uint64_t user)
@@ -225,6 +232,7 @@ prof_noted_sample(struct prof_noted *noted, const struct prof_record *sample,
 	    (uint64_t)*epoch_of(noted, sample->pr_pid) << 8;
 	const uint64_t *ip = &sample->pr_ip;
 
+	time_take(noted, sample);
 	if (sample->pr_nkernel > 0) {
 		if (!filter_met(noted, sample->pr_kernel[0], 1))
 			kernel_note(noted, sample->pr_kernel, 1, 0);
@@ -374,6 +382,7 @@ prof_noted_event(struct prof_noted *noted, const struct prof_record *record)
 {
 	uint32_t image = PROF_IMAGE_ANON;
 
+	time_take(noted, record);
 	if (record->pr_type == PROF_R_MMAP) {
 		if (record->pr_pid == UINT32_MAX)
 			return (0);
@@ -488,7 +497,7 @@ prof_noted_round(struct prof_noted *noted)
 	/* What comes from now on is younger. */
 	if (noted->nt_nchanges > 0)
 		prof_processes_forget(noted->nt_processes,
-		    noted->nt_change[noted->nt_nchanges - 1].ch_time_ns);
+		    noted->nt_newest_ns);
 	noted->nt_nchanges = noted->nt_nentries = noted->nt_npcs = 0;
 	array_trim(&noted->nt_change, &noted->nt_change_cap);
 	array_trim(&noted->nt_entry, &noted->nt_entry_cap);

@@ -66,6 +66,7 @@ struct prof_noted {
 	struct prof_images nt_images;
 	uint32_t	 nt_many_images; /* then those that can go */
 	uint64_t	 nt_realtime_ns; /* CLOCK_REALTIME is ahead by this */
+	uint64_t	 nt_newest_ns;	/* of all that is handed over */
 	uint64_t	*nt_filter;	/* what was met, by hash; lossy */
 	uint32_t	*nt_epoch;	/* by hash of a pid */
 	struct change	*nt_change;	/* of this round */

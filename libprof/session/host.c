@@ -225,6 +225,7 @@ prof_session_take_read(struct prof_session *session,
 	struct prof_record early = *record, late = *record;
 
 	early.pr_time_ns = sample_ns;
+	early.pr_is_ahead = sample_ns > session->se_taken_ns;
 	/* The stop is the last record, also of mappings read after it. */
 	if (session->se_state == PROF_STOPPED && late.pr_time_ns > stop_ns)
 		late.pr_time_ns = stop_ns;

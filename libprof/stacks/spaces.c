@@ -16,7 +16,7 @@
 struct prof_spaces {
 	struct prof_objects *sp_objects;
 	struct prof_processes *sp_processes;
-	uint64_t	 sp_newest_ns;	/* of all events */
+	uint64_t	 sp_newest_ns;	/* of all that is handed over */
 	uint64_t	 sp_kept_ns;	/* nothing is forgotten from then on */
 };
 
@@ -64,7 +64,8 @@ prof_spaces_observe(struct prof_spaces *spaces,
 	const struct prof_object *object = record->pr_type == PROF_R_MMAP ?
 	    prof_objects_get(spaces->sp_objects, record) : NULL;
 
-	spaces_forget(spaces, record->pr_time_ns);
+	if (!record->pr_is_ahead)
+		spaces_forget(spaces, record->pr_time_ns);
 	return (prof_processes_take(spaces->sp_processes, record,
 	    object == NULL ? PROF_IMAGE_ANON : object->ob_number + 1));
 }
