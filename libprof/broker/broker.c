@@ -48,7 +48,7 @@ struct prof_broker {
 	uint64_t	 bk_ended_ns;	/* [m] CPU time of those that ended */
 	struct prof_broker_stats bk_stats; /* [m] */
 	struct prof_throttle *bk_throttle; /* [I] */
-	uint32_t	 bk_share;	/* [m] what can wait has; 0: all */
+	uint32_t	 bk_share;	/* [m] written: what can wait has */
 	bool		 bk_in_debt;	/* [m] no work that can fail */
 	uint32_t	 bk_nslow;	/* [m] such requests, being done */
 	struct prof_file_key bk_lost[MAX_LOST]; /* [m] a ring */
@@ -367,13 +367,15 @@ is_refused(struct prof_broker *broker, const struct prof_call *call)
 {
 	bool in_debt;
 
+	if (!call->ca_can_fail)
+		return (false);
 	pthread_mutex_lock(&broker->bk_mutex);
 	in_debt = broker->bk_in_debt;
 	pthread_mutex_unlock(&broker->bk_mutex);
-	return (call->ca_can_fail && in_debt);
+	return (in_debt);
 }
 
-/* What is done slowly is done one by one: half of two files are no use. */
+/* What is done slowly is done one at a time: half of two files is no use. */
 static void
 turn_take(struct prof_broker *broker, const struct prof_call *call)
 {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "throttle.h"
 
 #define TICK_US		2000	/* of CPU time; the kernel's tick if longer */
@@ -44,11 +45,11 @@ prof_throttle_set(struct prof_throttle *throttle, uint32_t share)
 /* ---------------------------------------- in the keeper and parsers */
 
 static uint64_t
-clock_ns(clockid_t clock)
+cpu_ns(void)
 {
 	struct timespec ts = { 0, 0 };
 
-	clock_gettime(clock, &ts);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
 	return ((uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec);
 }
 
@@ -56,8 +57,8 @@ clock_ns(clockid_t clock)
 static void
 count_anew(void)
 {
-	from_ns = clock_ns(CLOCK_MONOTONIC);
-	from_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	from_ns = prof_now_ns();
+	from_cpu_ns = cpu_ns();
 }
 
 /* How long to sleep until no more than the share has been used. */
@@ -66,9 +67,8 @@ owed_ns(void)
 {
 	const uint64_t share = __atomic_load_n(&obeyed->th_share,
 	    __ATOMIC_RELAXED);
-	const uint64_t passed_ns = clock_ns(CLOCK_MONOTONIC) - from_ns;
-	const uint64_t used_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) -
-	    from_cpu_ns;
+	const uint64_t passed_ns = prof_now_ns() - from_ns;
+	const uint64_t used_ns = cpu_ns() - from_cpu_ns;
 	const uint64_t due_ns = share == 0 || share >= PROF_THROTTLE_CPU ? 0 :
 	    used_ns * PROF_THROTTLE_CPU / share;
 

@@ -39,6 +39,8 @@
 #define PART		8	/* the same, for work with its own account */
 #define ONES_PART	4	/* of that: for one cause of it */
 #define LIVES		4	/* part of what is allowed: process events */
+#define WANTING		4	/* the same: events, while parsers wait */
+#define DEEP		8	/* the same, in more than a burst's debt */
 #define PATIENCE	2	/* looks behind, until that is told */
 #define CALM		10	/* looks not behind, until that is told */
 #define WHOLE		100000.0	/* thousandths of a percent */
@@ -94,13 +96,13 @@ static void
 parsers_pace(struct prof_session *session)
 {
 	const double most = (double)room_most(session, HOLD);
-	const double over = 2 * (double)session->se_overhead.ov_room.rm_ns /
-	    most - 1;
-	const double part = over < PARSERS ? PARSERS : over;
+	const double full = (double)session->se_overhead.ov_room.rm_ns / most;
+	const double left = 2 * full - 1;
+	const double part = left < PARSERS ? PARSERS : left;
 
 	session->se_overhead.ov_is_wanting = prof_broker_throttle(
 	    session->se_plan.pn_broker, (uint32_t)(part * most *
-	    PROF_THROTTLE_CPU / BURST_NS) + 1, over <= -1) && over <= 0;
+	    PROF_THROTTLE_CPU / BURST_NS) + 1, full <= 0) && left <= 0;
 }
 
 void
@@ -192,8 +194,8 @@ prof_pace_part(const struct prof_session *session)
 	const struct prof_overhead *ov = &session->se_overhead;
 
 	if (ov->ov_room.rm_ns < -room_most(session, HOLD))
-		return (PROF_SPENT_DEBT);
-	return (ov->ov_is_wanting ? PROF_SPENT_WANTING : PROF_SPENT_EVENTS);
+		return (DEEP);
+	return (ov->ov_is_wanting ? WANTING : PROF_SPENT_EVENTS);
 }
 
 static int

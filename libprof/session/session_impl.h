@@ -189,8 +189,6 @@ struct prof_room {
 
 #define PROF_SPENT_LOOKS	20
 #define PROF_SPENT_EVENTS	2	/* part of what is allowed: theirs */
-#define PROF_SPENT_WANTING	4	/* the same, while parsers want more */
-#define PROF_SPENT_DEBT		8	/* the same, in more than a burst's */
 
 /* What recording had cost since it began. */
 struct prof_spent {

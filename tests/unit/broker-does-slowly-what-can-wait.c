@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * ASSERTION: a parser whose request can wait has no more than its share of a
- * CPU, however much there is to do; requests that cannot wait are answered
+ * CPU, however much there is to do; requests that cannot wait have all of one
  * meanwhile; those that can fail do where there is a debt; without a limit the
  * same request goes on at once, as fast as any.
  *
@@ -44,6 +44,7 @@ call(struct prof_call request)
 	request.ca_name = "a file";
 	request.ca_most = 64 << 20;
 	request.ca_cpu_s = 1;
+	request.ca_wall_s = 20;
 	return (prof_broker_call(broker, &request));
 }
 
@@ -88,8 +89,12 @@ main(void)
 	OK("%.1f ms of CPU time in %.1f s", (double)used / 1e6,
 	    (double)passed / 1e9);
 
-	CHECK(call((struct prof_call){ .ca_fd = -1 }) == PROF_CALLED,
-	    "a request that cannot wait");
+	before_ns = used_ns();
+	CHECK(call((struct prof_call){ .ca_fd = endless() }) ==
+	    PROF_CALLED_LOST, "a request that cannot wait");
+	used = used_ns() - before_ns;
+	CHECK(used > SECOND_NS * 9 / 10, "%llu ns of one that cannot wait",
+	    (unsigned long long)used);
 	CHECK(call((struct prof_call){ .ca_fd = -1, .ca_can_fail = true }) ==
 	    PROF_CALLED_NOBODY, "a request that can fail, in debt");
 	CHECK(prof_broker_throttle(broker, SHARE, false), "it has ended");
@@ -99,7 +104,7 @@ main(void)
 	before_ns = used_ns();
 	(void)prof_broker_throttle(broker, 0, false);
 	CHECK(pthread_join(thread, NULL) == 0, "thread");
-	text = prof_broker_lost(broker, 0);
+	text = prof_broker_lost(broker, 1);
 	CHECK(spun == PROF_CALLED_LOST && text != NULL &&
 	    strstr(text, "takes too long") != NULL, "%s", text);
 	used = used_ns() - before_ns;

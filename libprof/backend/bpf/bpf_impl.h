@@ -329,9 +329,10 @@ void	prof_drain_add(struct prof_drain *drain,
  * See what has come to all CPUs: nothing older than *until_ns will.  Up to
  * handed_ns records were handed over: one that is older after all comes late.
  */
-int	prof_drain_peek(struct prof_drain *drain);
 int	prof_drain_look(struct prof_drain *drain, uint64_t handed_ns,
 	    uint64_t *until_ns);
+/* See what has come, and only tell the host what samples there are. */
+int	prof_drain_peek(struct prof_drain *drain);
 /* Time of the oldest record that waits; UINT64_MAX: none. */
 uint64_t prof_drain_next(const struct prof_drain *drain);
 /* Hand over, in order of time, every record that is not younger. */
