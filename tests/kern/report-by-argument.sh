@@ -66,7 +66,8 @@ def run(*words):
 theirs = {m[1]: int(m[2]) for m in re.finditer(r"@\[(nap-\d)\]: (\d+)",
                                                open("theirs").read())}
 assert sorted(theirs) == ["nap-1", "nap-2", "nap-3"], theirs
-assert all(theirs["nap-%d" % k] >= 40 * k for k in (1, 2, 3)), theirs
+# A machine that stands still for as long as a nap makes it none.
+assert all(theirs["nap-%d" % k] >= 20 * k for k in (1, 2, 3)), theirs
 rows = json.loads(run("report", "--json", "--by", "prev_comm", "x.dtp"))["rows"]
 ours = {r["args"]["prev_comm"]: r["total"] for r in rows}
 assert {k: ours.get(k) for k in theirs} == theirs, (ours, theirs)
