@@ -171,8 +171,8 @@ dtp_fork(struct bpf_raw_tracepoint_args *ctx)
 
 	if (!dtp_begin(&firing, DTP_LIFE_STATES))
 		return (0);
-	if (dtp_life_read(&parent, ctx->args[0]) != 0 ||
-	    dtp_life_read(&child, ctx->args[1]) != 0)
+	dtp_life_here(&parent, dtp_current());
+	if (dtp_life_read(&child, ctx->args[1]) != 0)
 		return (dtp_count(&firing.fg_counts->cn_error));
 	if (!dtp_is_followed(&firing, &parent)) {
 		dtp_number_reused(&child);
@@ -220,6 +220,7 @@ dtp_put_exec(struct dtp_exec *exec, struct bpf_raw_tracepoint_args *ctx)
 DTP_INLINE int
 dtp_exec(struct bpf_raw_tracepoint_args *ctx)
 {
+	const struct task_struct *task = dtp_current();
 	struct dtp_firing firing = { .fg_ctx = ctx, .fg_weight = 1 };
 	struct dtp_writer writer = { 0 };
 	struct dtp_life life;
@@ -228,8 +229,7 @@ dtp_exec(struct bpf_raw_tracepoint_args *ctx)
 
 	if (!dtp_begin(&firing, DTP_LIFE_STATES))
 		return (0);
-	if (dtp_life_read(&life, ctx->args[0]) != 0)
-		return (dtp_count(&firing.fg_counts->cn_error));
+	dtp_life_here(&life, task);
 	if (dtp_waits(&life, (__u32)ctx->args[1])) {
 		if (cfg.dc_awaited_len != 0 && !dtp_is_first(&life))
 			dtp_target_set(life.li_pid, 0);
@@ -242,8 +242,7 @@ dtp_exec(struct bpf_raw_tracepoint_args *ctx)
 		wanted = dtp_is_followed(&firing, &life);
 	if (!wanted)
 		return (dtp_count(&firing.fg_counts->cn_filtered));
-	dtp_tell_bared((void *)(unsigned long)ctx->args[0],
-	    (void *)(unsigned long)ctx->args[2]);
+	dtp_tell_bared(task, (void *)(unsigned long)ctx->args[2]);
 	dtp_uw_forget(life.li_pid);
 	if (!dtp_has_room(&firing))
 		return (0);
@@ -257,7 +256,7 @@ dtp_exec(struct bpf_raw_tracepoint_args *ctx)
 DTP_INLINE int
 dtp_exit(struct bpf_raw_tracepoint_args *ctx)
 {
-	const struct task_struct *task = (void *)(unsigned long)ctx->args[0];
+	const struct task_struct *task = dtp_current();
 	struct dtp_firing firing = { .fg_ctx = ctx, .fg_weight = 1 };
 	struct dtp_writer writer = { 0 };
 	struct dtp_life life;
@@ -266,8 +265,7 @@ dtp_exit(struct bpf_raw_tracepoint_args *ctx)
 
 	if (!dtp_begin(&firing, DTP_LIFE_STATES))
 		return (0);
-	if (dtp_life_read(&life, ctx->args[0]) != 0)
-		return (dtp_count(&firing.fg_counts->cn_error));
+	dtp_life_here(&life, task);
 	if (!dtp_is_followed(&firing, &life))
 		return (dtp_count(&firing.fg_counts->cn_filtered));
 	is_last = dtp_is_last(task);

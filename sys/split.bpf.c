@@ -138,8 +138,8 @@ on_fork(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct dtp_life parent, child;
 
-	if (dtp_life_read(&parent, ctx->args[0]) != 0 ||
-	    dtp_life_read(&child, ctx->args[1]) != 0)
+	dtp_life_here(&parent, dtp_current());
+	if (dtp_life_read(&child, ctx->args[1]) != 0)
 		return (0);
 	if (dtp_target_of(&parent) != 0)
 		dtp_inherit(&parent, &child);
@@ -160,8 +160,8 @@ on_exec(struct bpf_raw_tracepoint_args *ctx)
 	__u32 zero = 0;
 
 	cpu = bpf_map_lookup_elem(&split_cpus, &zero);
-	if (cpu == NULL || dtp_life_read(&life, ctx->args[0]) != 0 ||
-	    !dtp_waits(&life, old_tid))
+	dtp_life_here(&life, dtp_current());
+	if (cpu == NULL || !dtp_waits(&life, old_tid))
 		return (0);
 	if (cpu->sc_has_before)
 		before = bpf_map_lookup_elem(&split_tasks, &cpu->sc_before);
@@ -175,14 +175,13 @@ SEC("raw_tp/sched_process_exit")
 int
 on_task_exit(struct bpf_raw_tracepoint_args *ctx)
 {
-	const struct task_struct *task = (void *)(unsigned long)ctx->args[0];
+	const struct task_struct *task = dtp_current();
 	struct dtp_split_task *entry = NULL;
 	__u32 is_last = dtp_is_last(task);
 	struct dtp_split_key key;
 	struct dtp_life life;
 
-	if (dtp_life_read(&life, ctx->args[0]) != 0)
-		return (0);
+	dtp_life_here(&life, task);
 	if (split_who(ctx->args[0], &key) && (is_last || split.sg_threads))
 		entry = split_task(&key);
 	if (entry != NULL)

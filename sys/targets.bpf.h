@@ -75,6 +75,14 @@ dtp_life_read(struct dtp_life *life, __u64 word)
 	return (DTP_READ(&life->li_tid, &task->pid));
 }
 
+/* The same of the current task, of which no read can fail. */
+DTP_INLINE void
+dtp_life_here(struct dtp_life *life, const struct task_struct *current)
+{
+	life->li_pid = current->tgid;
+	life->li_tid = current->pid;
+}
+
 /* How it is a target, also one that still waits for exec; 0: it is none. */
 DTP_INLINE __u8
 dtp_target_of(const struct dtp_life *life)
@@ -110,13 +118,15 @@ dtp_inherit(const struct dtp_life *parent, const struct dtp_life *child)
 {
 	__u8 how;
 
+	if (cfg.dc_target_mode != DTP_TARGET_PID &&
+	    cfg.dc_target_mode != DTP_TARGET_TID)
+		return (1);
 	if (child->li_pid != parent->li_pid ||
 	    cfg.dc_target_mode == DTP_TARGET_TID)
 		dtp_number_reused(child);
 	if (cfg.dc_target_mode == DTP_TARGET_TID)
 		return (dtp_target_of(child) != 0);
-	if (cfg.dc_target_mode != DTP_TARGET_PID ||
-	    child->li_pid == parent->li_pid)
+	if (child->li_pid == parent->li_pid)
 		return (1);
 	how = dtp_target_of(parent);
 	if (how == 0 || !cfg.dc_inherit)
@@ -159,14 +169,9 @@ dtp_activate(const struct dtp_life *life, __u32 old_tid)
 
 /* Of two last threads that end at once both may find that none is left. */
 DTP_INLINE __u32
-dtp_is_last(const struct task_struct *task)
+dtp_is_last(const struct task_struct *current)
 {
-	const struct signal_struct *group = NULL;
-	int alive = 1;
-
-	DTP_READ(&group, &task->signal);
-	DTP_READ(&alive, &group->live.counter);
-	return (alive == 0);
+	return (current->signal->live.counter == 0);
 }
 
 /*

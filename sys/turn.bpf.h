@@ -50,13 +50,13 @@ struct {
 DTP_INLINE int
 dtp_turn(__u32 which)
 {
-	struct task_struct *task = (struct task_struct *)dtp_current();
 	struct dtp_counts *counted;
 	struct dtp_turns *turn;
 
 	if (cfg.dc_turn == DTP_TURN_ALONE)
 		return (1);
-	turn = bpf_task_storage_get(&turns, task, NULL,
+	turn = bpf_task_storage_get(&turns,
+	    (struct task_struct *)dtp_current(), NULL,
 	    cfg.dc_turn == DTP_TURN_FIRST ? BPF_LOCAL_STORAGE_GET_F_CREATE :
 	    0);
 	/* What cannot be marked is the second one's. */

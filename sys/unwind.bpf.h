@@ -410,6 +410,23 @@ dtp_uw_process(struct dtp_unwind *uw, __u32 tgid)
 	    0 : -1);
 }
 
+DTP_INLINE struct dtp_uw_number *
+dtp_uw_number(__u32 tgid)
+{
+	__u32 at = tgid & (DTP_UW_NUMBERS - 1);
+
+	return (bpf_map_lookup_elem(&uw_numbers, &at));
+}
+
+/* Whose mappings a child has; 0: its own. */
+DTP_INLINE __u32
+dtp_uw_whose(const struct dtp_uw_number *number, __u32 tgid)
+{
+	__u64 child = number == NULL ? 0 : DTP_LOAD(&number->un_child);
+
+	return ((__u32)child == tgid ? child >> 32 : 0);
+}
+
 /*
  * Mappings that are published, of the task's process or of whoever forked it;
  * or none, where all is found in the kernel.
@@ -417,12 +434,12 @@ dtp_uw_process(struct dtp_unwind *uw, __u32 tgid)
 DTP_INLINE void
 dtp_uw_mappings(struct dtp_unwind *uw, __u32 tgid)
 {
-	__u32 *whose;
+	__u32 whose;
 
 	if (dtp_uw_process(uw, tgid) == 0)
 		return;
-	whose = bpf_map_lookup_elem(&uw_alias, &tgid);
-	if (whose != NULL && dtp_uw_process(uw, *whose) == 0)
+	whose = dtp_uw_whose(dtp_uw_number(tgid), tgid);
+	if (whose != 0 && dtp_uw_process(uw, whose) == 0)
 		return;
 	uw->uw_nmaps = uw->uw_generation = uw->uw_chain = 0;
 }
@@ -473,25 +490,31 @@ dtp_uw_walk(struct dtp_unwind *uw, __u32 tgid)
 DTP_INLINE void
 dtp_uw_inherit(__u32 parent, __u32 child)
 {
-	__u32 *whose;
+	struct dtp_uw_number *number = dtp_uw_number(child);
+	__u64 whose;
 
-	if (parent == child)
+	if (parent == child || number == NULL)
 		return;
-	whose = bpf_map_lookup_elem(&uw_alias, &parent);
-	if (whose != NULL)
-		parent = *whose;
-	bpf_map_update_elem(&uw_alias, &child, &parent, BPF_ANY);
+	whose = dtp_uw_whose(dtp_uw_number(parent), parent);
+	if (whose == 0)
+		whose = parent;
+	DTP_STORE(&number->un_child, whose << 32 | child);
 }
 
 /* By exec, or by its end, the process has lost the mappings that it had. */
 DTP_INLINE void
 dtp_uw_forget(__u32 tgid)
 {
-	struct dtp_uw_proc *proc = dtp_uw_find_process(tgid);
+	struct dtp_uw_number *number = dtp_uw_number(tgid);
+	struct dtp_uw_proc *proc;
 
-	/* To find nothing is cheaper than to delete nothing. */
-	if (bpf_map_lookup_elem(&uw_alias, &tgid) != NULL)
-		bpf_map_delete_elem(&uw_alias, &tgid);
+	if (number == NULL)
+		return;
+	if (dtp_uw_whose(number, tgid) != 0)
+		DTP_STORE(&number->un_child, 0ULL);
+	if (DTP_LOAD(&number->un_published) == 0)
+		return;
+	proc = dtp_uw_find_process(tgid);
 	if (proc != NULL)
 		proc->up_stale = proc->up_generation;
 }

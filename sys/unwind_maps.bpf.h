@@ -216,15 +216,12 @@ struct {
 	__type(value, __u64);
 } uw_cache SEC(".maps");
 
-/*
- * A child that has not executed anything yet has its parent's mappings:
- * child -> whose mappings to use.
- */
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 8192);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, DTP_UW_NUMBERS);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, __u32);
-	__type(value, __u32);
-} uw_alias SEC(".maps");
+	__type(value, struct dtp_uw_number);
+} uw_numbers SEC(".maps");
 
 #endif /* UNWIND_MAPS_BPF_H */

@@ -345,21 +345,22 @@ struct dtp_control {
 	__u64	co_start_ns;	/* [u] when RECORDING began, and pauses on */
 	__u64	co_clock_ns;	/* [u] the same of timers on all CPUs; 0: on */
 				/* tasks, and time goes on in pauses */
-	__u64	co_forks;	/* [c] tasks that targets have started */
-	__u64	co_fork_wakeup;	/* [u] wake the reader for each of them */
 	__u64	co_begun_ns;	/* [u] when it began, or the last pause ended */
-	__u64	co_bared;	/* [c] execs that took a target's events away */
-	__u64	co_trap;	/* [c] return address of the kernel's entry */
-				/* for breakpoints; 0: not known yet */
 	__u64	co_stop_ns;	/* [u] when an event or the session ended, or */
 				/* the last pause began */
-	__u64	co_awaited;	/* [c] process that has executed dc_awaited, */
-				/* the first one that did; 0: none yet */
-	__u64	co_awaited_ns;	/* [c] when it did */
 	__u64	co_until_ns;	/* [u] samples are stored until then, unless */
 				/* the reader looks at the rings before */
 	__u64	co_lives_most;	/* [u] bytes of a ring for process events; 0: */
 				/* none are stored */
+	__u64	co_pad;		/* what follows changes often: a line apart */
+	__u64	co_forks;	/* [c] tasks that targets have started */
+	__u64	co_fork_wakeup;	/* [u] wake the reader for each of them */
+	__u64	co_bared;	/* [c] execs that took a target's events away */
+	__u64	co_trap;	/* [c] return address of the kernel's entry */
+				/* for breakpoints; 0: not known yet */
+	__u64	co_awaited;	/* [c] process that has executed dc_awaited, */
+				/* the first one that did; 0: none yet */
+	__u64	co_awaited_ns;	/* [c] when it did */
 };
 
 /*
@@ -673,7 +674,7 @@ _Static_assert(sizeof(struct dtp_snapshot) == 296, "struct dtp_snapshot");
 _Static_assert(sizeof(struct dtp_piece) == 16, "struct dtp_piece");
 _Static_assert(sizeof(struct dtp_stream) == 256, "struct dtp_stream");
 DTP_AT(dtp_stream, ss_tail, 128);
-_Static_assert(sizeof(struct dtp_control) == 104, "struct dtp_control");
+_Static_assert(sizeof(struct dtp_control) == 112, "struct dtp_control");
 _Static_assert(sizeof(struct dtp_counts) == 576, "struct dtp_counts");
 _Static_assert(sizeof(struct dtp_call_ends) == 16, "struct dtp_call_ends");
 _Static_assert(DTP_F_DURATION == DTP_F_ARG0 + DTP_MAX_ARGS, "DTP_F_DURATION");

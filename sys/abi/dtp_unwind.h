@@ -132,6 +132,20 @@ struct dtp_uw_proc {
 	__u32	up_pad;
 };
 
+/*
+ * What forks, execs and exits ask about a process, found by the lowest bits of
+ * its number.  Most processes end soon and are in no table: where there are
+ * thousands a second, to look for them among uw_procs costs more than all else.
+ * A child that has not executed anything yet has its parent's mappings; its
+ * place may be taken over by a later child.
+ */
+#define DTP_UW_NUMBERS		32768	/* power of two */
+
+struct dtp_uw_number {
+	__u64	un_child;	/* [k] a child; above, whose mappings it has */
+	__u64	un_published;	/* [u] of such numbers, in uw_procs */
+};
+
 /* An executable mapping, in a slab, in order of um_start. */
 struct dtp_uw_map {
 	__u64	um_start;

@@ -269,6 +269,13 @@ process_events_prepare(void)
 	set_target(100, DTP_TG_WAIT);
 }
 
+/* The current task is this one. */
+static void
+run(const struct task_struct *task)
+{
+	me.mt_task = *task;
+}
+
 static void
 process_events_fire(void)
 {
@@ -282,8 +289,10 @@ process_events_fire(void)
 	union words stranger = { .word = { (unsigned long)&other,
 	    (unsigned long)&child } };
 
+	run(&parent);
 	on_fork(&fork.ctx);
 	CHECK_IS(get_target(200), DTP_TG_WAIT);
+	run(&child);
 	on_exec(&task.ctx);
 	CHECK_IS(get_target(200), DTP_TG_ACTIVE);
 	CHECK_IS(get_target(100), DTP_TG_WAIT);
@@ -295,8 +304,10 @@ process_events_fire(void)
 	/* What it does on its way out is still its own. */
 	CHECK_IS(get_target(200), DTP_TG_ACTIVE | DTP_TG_ENDED);
 	/* Its number is given away again, by one that is no target. */
+	run(&other);
 	on_fork(&stranger.ctx);
 	CHECK_IS(get_target(200), 0);
+	run(&child);
 	on_task_exit(&task.ctx);
 	on_rename(&name.ctx);
 	on_exec(&task.ctx);
@@ -345,6 +356,7 @@ events_of_threads_and_of_nobody(void)
 
 	begin(__func__);
 	process_events_prepare();
+	run(&parent);
 	cfg.dc_inherit = 0;
 	on_fork(&fork.ctx);
 	CHECK_IS(machine_counts(0)->cn_stored, 1);
@@ -364,6 +376,7 @@ events_of_threads_and_of_nobody(void)
 	on_fork(&fork.ctx);
 	CHECK_IS(machine_counts(0)->cn_filtered, 3);
 	set_target(101, DTP_TG_WAIT);
+	run(&thread);
 	on_exec(&exec.ctx);
 	CHECK_IS(get_target(101), 0);
 	CHECK_IS(get_target(102), DTP_TG_ACTIVE);

@@ -238,10 +238,8 @@ errors(void)
 	CHECK_IS(machine.ma_streams[0].ss_state, 0);
 	machine.ma_streams[0].ss_ring = 0;
 	on_fork(&words.ctx);
-	on_exec(&words.ctx);
-	on_task_exit(&words.ctx);
 	on_rename(&words.ctx);
-	CHECK_IS(machine_counts(0)->cn_error, 5);
+	CHECK_IS(machine_counts(0)->cn_error, 3);
 	CHECK_IS(machine_counts(0)->cn_stored, 0);
 	CHECK_IS(machine_identity(0), 0);
 }

@@ -2,7 +2,8 @@
 /*
  * ASSERTION: While processes come and go in the same places of the table, the
  * kernel's search, which ends at a free slot, finds each that is published and
- * no other; and once all are gone it looks at one slot.
+ * no other; and once all are gone it looks at one slot.  Of each number the
+ * kernel is told how many are published, without a search.
  *
  * Easy to get wrong: a slot that was freed ends searches for what lies behind
  * it.
@@ -64,12 +65,23 @@ come_or_go(struct prof_unwind *unwind, uint32_t pid)
 	prof_unwind_publish(unwind);
 }
 
+/* Of those with the same lowest bits. */
+static unsigned
+told(const struct prof_unwind *unwind, uint32_t pid)
+{
+	return ((unsigned)unwind->uw_memory.um_numbers[pid &
+	    (DTP_UW_NUMBERS - 1)].un_published);
+}
+
 /* How many are published; each is found, and only those. */
 static unsigned
 check_all(struct prof_unwind *unwind, const uint32_t *pid)
 {
+	static unsigned alike[DTP_UW_NUMBERS];
 	unsigned published = 0, looks = 0;
 
+	for (uint32_t n = 0; n < PIDS; n++)
+		alike[pid[n] & (DTP_UW_NUMBERS - 1)] = 0;
 	for (uint32_t n = 0; n < PIDS; n++) {
 		const struct process *process = *place_of(unwind, pid[n]);
 		const struct dtp_uw_proc *slot = process == NULL ? NULL :
@@ -77,7 +89,11 @@ check_all(struct prof_unwind *unwind, const uint32_t *pid)
 
 		CHECK(search(unwind, pid[n], &looks) == slot);
 		published += slot != NULL;
+		alike[pid[n] & (DTP_UW_NUMBERS - 1)] += slot != NULL;
 	}
+	for (uint32_t n = 0; n < PIDS; n++)
+		CHECK(told(unwind, pid[n]) ==
+		    alike[pid[n] & (DTP_UW_NUMBERS - 1)]);
 	return (published);
 }
 
@@ -106,7 +122,8 @@ main(void)
 		    (*place_of(unwind, pid[n]))->po_slot != NULL)
 			come_or_go(unwind, pid[n]);
 	for (uint32_t n = 0; n < PIDS; n++)
-		CHECK(search(unwind, pid[n], &looks) == NULL);
+		CHECK(search(unwind, pid[n], &looks) == NULL &&
+		    told(unwind, pid[n]) == 0);
 	CHECK(most > PIDS / 2 && looks == PIDS);
 	printf("ok: up to %u of %d processes at once, each found\n", most,
 	    PIDS);

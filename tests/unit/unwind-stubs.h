@@ -27,8 +27,10 @@ prof_unwind_memory_init(struct prof_unwind_memory *memory,
 	memory->um_cache_bytes = ncpus * DTP_UW_CACHE * sizeof(uint64_t);
 	memory->um_cache = calloc(1, memory->um_cache_bytes);
 	memory->um_procs = calloc(DTP_UW_PROCS, sizeof(*memory->um_procs));
-	return (memory->um_cache == NULL || memory->um_procs == NULL ? -1 :
-	    0);
+	memory->um_numbers = calloc(DTP_UW_NUMBERS,
+	    sizeof(*memory->um_numbers));
+	return (memory->um_cache == NULL || memory->um_procs == NULL ||
+	    memory->um_numbers == NULL ? -1 : 0);
 }
 
 void
@@ -36,6 +38,7 @@ prof_unwind_memory_fini(struct prof_unwind_memory *memory)
 {
 	free(memory->um_cache);
 	free(memory->um_procs);
+	free(memory->um_numbers);
 	for (nruns = 0; nruns < RUNS; nruns++) {
 		free(run_of[nruns]);
 		run_of[nruns] = NULL;

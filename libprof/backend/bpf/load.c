@@ -37,14 +37,14 @@
 enum { MAP_STREAMS, MAP_RINGS, MAP_COUNTS, MAP_CONTROL, MAP_SCRATCH,
 	MAP_TARGETS, MAP_WAKEUP, MAP_UW_PROCS, MAP_UW_MODULES, MAP_UW_ENTRIES,
 	MAP_UW_SLABS, MAP_UW_CACHE, MAP_UW_FILES, MAP_UW_CHAINS,
-	MAP_UW_ALIAS, MAP_VALUES_FDS, MAP_VALUES_CPUS, MAP_VALUES_TASKS,
+	MAP_UW_NUMBERS, MAP_VALUES_FDS, MAP_VALUES_CPUS, MAP_VALUES_TASKS,
 	MAP_GROUPS, MAP_BUCKETS, MAP_CLOCKS, MAP_N };
 
 static const char *const map_names[MAP_N] = {
 	"streams", "rings", "counts", "control", "scratch", "targets",
 	    "wakeups",
 	"uw_procs", "uw_modules", "uw_entries", "uw_slabs", "uw_cache",
-	"uw_files", "uw_chains", "uw_alias", "values_fds", "values_cpus",
+	"uw_files", "uw_chains", "uw_numbers", "values_fds", "values_cpus",
 	"values_tasks", "groups", "buckets", "clocks"
 };
 

@@ -85,6 +85,8 @@ prof_unwind_memory_fini(struct prof_unwind_memory *memory)
 	    sizeof(struct dtp_uw_file));
 	pages_unmap(memory->um_chains, DTP_CHAINS *
 	    sizeof(struct dtp_chain));
+	pages_unmap(memory->um_numbers, DTP_UW_NUMBERS *
+	    sizeof(struct dtp_uw_number));
 	for (n = 0; n < memory->um_nslabs; n++) {
 		pages_unmap(memory->um_slab[n], PROF_SLAB_BYTES);
 		close(memory->um_slab_fd[n]);
@@ -179,17 +181,20 @@ prof_unwind_memory_init(struct prof_unwind_memory *memory,
 	    sizeof(struct dtp_uw_file));
 	memory->um_chains = map_table(fds[6], DTP_CHAINS *
 	    sizeof(struct dtp_chain));
+	memory->um_numbers = map_table(fds[7], DTP_UW_NUMBERS *
+	    sizeof(struct dtp_uw_number));
 	max_bytes /= DTP_UW_SLAB_WORDS * sizeof(uint32_t);
 	memory->um_max_slabs = max_bytes > DTP_UW_SLABS ? DTP_UW_SLABS :
 	    (uint32_t)max_bytes;
 	/* Made before, as programs are loaded by what a slab is like. */
 	if (memory->um_max_slabs > 0)
-		(void)add_slab(memory, fds[7]);
+		(void)add_slab(memory, fds[8]);
 	else
-		close(fds[7]);
+		close(fds[8]);
 	if (memory->um_procs == NULL || memory->um_modules == NULL ||
 	    memory->um_entries == NULL || memory->um_cache == NULL ||
-	    memory->um_files == NULL || memory->um_chains == NULL)
+	    memory->um_files == NULL || memory->um_chains == NULL ||
+	    memory->um_numbers == NULL)
 		return (prof_fail(error, PROF_E_NOMEM,
 		    "cannot map the unwind tables"));
 	return (0);

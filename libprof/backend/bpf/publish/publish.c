@@ -202,6 +202,13 @@ slots_tidy(const struct prof_unwind *unwind, const struct dtp_uw_proc *freed)
 		    __ATOMIC_SEQ_CST);
 }
 
+static __u64 *
+published_of(const struct prof_unwind *unwind, uint32_t pid)
+{
+	return (&unwind->uw_memory.um_numbers[pid & (DTP_UW_NUMBERS -
+	    1)].un_published);
+}
+
 /* Take back what was published. */
 static void
 process_withdraw(struct prof_unwind *unwind, struct process *process)
@@ -213,6 +220,8 @@ process_withdraw(struct prof_unwind *unwind, struct process *process)
 	if (process->po_slot != NULL) {
 		slot_write(process->po_slot, process, &none, 0);
 		slots_tidy(unwind, process->po_slot);
+		__atomic_sub_fetch(published_of(unwind, process->po_pid), 1,
+		    __ATOMIC_SEQ_CST);
 	}
 	prof_words_put(&unwind->uw_memory, &process->po_words);
 	prof_chain_put(&unwind->uw_chains, chain);
@@ -472,8 +481,11 @@ publish_process(struct prof_unwind *unwind, struct process *process)
 		return (-1);
 	}
 	/* Taken from here on; what was void there was somebody else's. */
-	if (process->po_slot == NULL)
+	if (process->po_slot == NULL) {
 		slot->up_stale = 0;
+		__atomic_add_fetch(published_of(unwind, process->po_pid), 1,
+		    __ATOMIC_SEQ_CST);
+	}
 	process->po_slot = slot;
 	process->po_nmaps = n;
 	memcpy(prof_words_at(&unwind->uw_memory, &words), unwind->uw_map,

@@ -25,14 +25,14 @@ struct prof_unwind_stats {
 	uint64_t	us_unchained;	/* times: too many interpreters */
 	uint64_t	us_calls;	/* of bpf(2) since recording began */
 };
-#define PROF_UNWIND_FDS	8
+#define PROF_UNWIND_FDS	9
 /* An array of one slab; -1: errno. */
 int	prof_unwind_slab(void);
 /* Of which slabs are made. */
 #define PROF_SLAB_BYTES	(DTP_UW_SLAB_WORDS * sizeof(uint32_t) + 64)
 /*
  * Descriptors of uw_procs, uw_modules, uw_entries, uw_slabs, uw_cache,
- * uw_files, uw_chains, and of the first slab, which is taken over.
+ * uw_files, uw_chains, uw_numbers, and of the first slab, which is taken over.
  */
 struct prof_unwind *prof_unwind_new(const int fds[PROF_UNWIND_FDS],
 	    size_t ncpus, uint64_t max_bytes, struct prof_broker *broker,

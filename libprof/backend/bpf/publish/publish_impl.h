@@ -34,6 +34,7 @@ struct prof_unwind_memory {
 	uint32_t	 um_nslabs;
 	uint32_t	 um_max_slabs;
 	struct dtp_uw_proc *um_procs;
+	struct dtp_uw_number *um_numbers;
 	struct dtp_uw_module *um_modules;
 	struct dtp_uw_entry *um_entries;
 	struct dtp_uw_file *um_files;
