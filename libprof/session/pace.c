@@ -33,7 +33,7 @@
 #define BURST_NS	1000000000ULL
 #define DEBT		10	/* bursts: older ones are forgotten */
 /* So that ten seconds with a burst, however they lie, are within the limit. */
-#define HOLD		0.75
+#define HOLD		0.72
 #define LEAST		10	/* in debt: a part of what is allowed */
 #define PARSERS		0.25	/* the same, for them */
 #define PART		8	/* the same, for work with its own account */
@@ -142,8 +142,12 @@ prof_pace_may(struct prof_session *session, enum prof_paced work,
 
 	if (session->se_options.po_max_overhead == 0)
 		return (true);
-	/* One cause that took long does not stop all others for long. */
-	(void)room_fill(session, room, HOLD / PART, 1);
+	/*
+	 * One cause that took long does not stop all others for long, but what
+	 * is published is of all causes at once.
+	 */
+	(void)room_fill(session, room, HOLD / PART,
+	    work == PROF_PACED_PUBLISH ? DEBT : 1);
 	return (room->rm_ns > (is_urgent ? 0 :
 	    room_most(session, HOLD / PART) / 2));
 }
