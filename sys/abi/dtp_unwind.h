@@ -133,11 +133,11 @@ struct dtp_uw_proc {
 };
 
 /*
- * What forks, execs and exits ask about a process, found by the lowest bits of
- * its number.  Most processes end soon and are in no table: where there are
- * thousands a second, to look for them among uw_procs costs more than all else.
- * A child that has not executed anything yet has its parent's mappings; its
- * place may be taken over by a later child.
+ * What forks, execs and exits ask about a process, by the lowest bits of its
+ * number.  Most processes end soon and are never published: where thousands
+ * end in a second, to look for each in uw_procs costs more than all else.
+ * A child that has not executed anything yet has its parent's mappings, unless
+ * a later child takes its place.
  */
 #define DTP_UW_NUMBERS		32768	/* power of two */
 
@@ -214,6 +214,7 @@ struct dtp_uw_module {
 
 _Static_assert(sizeof(struct dtp_uw_entry) == 24, "struct dtp_uw_entry");
 _Static_assert(sizeof(struct dtp_uw_proc) == 48, "struct dtp_uw_proc");
+_Static_assert(sizeof(struct dtp_uw_number) == 16, "struct dtp_uw_number");
 _Static_assert(sizeof(struct dtp_uw_map) == 32, "struct dtp_uw_map");
 _Static_assert(sizeof(struct dtp_uw_file) == 40, "struct dtp_uw_file");
 _Static_assert(sizeof(struct dtp_uw_module) == 32, "struct dtp_uw_module");
