@@ -143,7 +143,7 @@ struct dtp_uw_proc {
 
 struct dtp_uw_number {
 	__u64	un_child;	/* [k] a child; above, whose mappings it has */
-	__u64	un_published;	/* [u] of such numbers, in uw_procs */
+	__u64	un_published;	/* of such numbers, in uw_procs */
 };
 
 /* An executable mapping, in a slab, in order of um_start. */

@@ -202,11 +202,11 @@ slots_tidy(const struct prof_unwind *unwind, const struct dtp_uw_proc *freed)
 		    __ATOMIC_SEQ_CST);
 }
 
-static __u64 *
-published_of(const struct prof_unwind *unwind, uint32_t pid)
+static void
+published_add(const struct prof_unwind *unwind, uint32_t pid, int n)
 {
-	return (&unwind->uw_memory.um_numbers[pid & (DTP_UW_NUMBERS -
-	    1)].un_published);
+	__atomic_add_fetch(&unwind->uw_memory.um_numbers[
+	    pid & (DTP_UW_NUMBERS - 1)].un_published, n, __ATOMIC_SEQ_CST);
 }
 
 /* Take back what was published. */
@@ -220,8 +220,7 @@ process_withdraw(struct prof_unwind *unwind, struct process *process)
 	if (process->po_slot != NULL) {
 		slot_write(process->po_slot, process, &none, 0);
 		slots_tidy(unwind, process->po_slot);
-		__atomic_sub_fetch(published_of(unwind, process->po_pid), 1,
-		    __ATOMIC_SEQ_CST);
+		published_add(unwind, process->po_pid, -1);
 	}
 	prof_words_put(&unwind->uw_memory, &process->po_words);
 	prof_chain_put(&unwind->uw_chains, chain);
@@ -483,8 +482,7 @@ publish_process(struct prof_unwind *unwind, struct process *process)
 	/* Taken from here on; what was void there was somebody else's. */
 	if (process->po_slot == NULL) {
 		slot->up_stale = 0;
-		__atomic_add_fetch(published_of(unwind, process->po_pid), 1,
-		    __ATOMIC_SEQ_CST);
+		published_add(unwind, process->po_pid, 1);
 	}
 	process->po_slot = slot;
 	process->po_nmaps = n;
