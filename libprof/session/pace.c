@@ -148,6 +148,9 @@ prof_pace_may(struct prof_session *session, enum prof_paced work,
 	 */
 	(void)room_fill(session, room, HOLD / PART,
 	    work == PROF_PACED_PUBLISH ? DEBT : 1);
+	/* Much is owed already, and such work can take long at once. */
+	if (session->se_overhead.ov_room.rm_ns < -room_most(session, HOLD))
+		return (false);
 	return (room->rm_ns > (is_urgent ? 0 :
 	    room_most(session, HOLD / PART) / 2));
 }
