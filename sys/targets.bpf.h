@@ -75,7 +75,7 @@ dtp_life_read(struct dtp_life *life, __u64 word)
 	return (DTP_READ(&life->li_tid, &task->pid));
 }
 
-/* The same of the current task, of which no read can fail. */
+/* The same of the current task, which is read without a helper. */
 DTP_INLINE void
 dtp_life_here(struct dtp_life *life, const struct task_struct *current)
 {
@@ -118,16 +118,14 @@ dtp_inherit(const struct dtp_life *parent, const struct dtp_life *child)
 {
 	__u8 how;
 
-	if (cfg.dc_target_mode != DTP_TARGET_PID &&
-	    cfg.dc_target_mode != DTP_TARGET_TID)
-		return (1);
-	if (child->li_pid != parent->li_pid ||
-	    cfg.dc_target_mode == DTP_TARGET_TID)
+	if (cfg.dc_target_mode == DTP_TARGET_TID) {
 		dtp_number_reused(child);
-	if (cfg.dc_target_mode == DTP_TARGET_TID)
 		return (dtp_target_of(child) != 0);
-	if (child->li_pid == parent->li_pid)
+	}
+	if (cfg.dc_target_mode != DTP_TARGET_PID ||
+	    child->li_pid == parent->li_pid)
 		return (1);
+	dtp_number_reused(child);
 	how = dtp_target_of(parent);
 	if (how == 0 || !cfg.dc_inherit)
 		return (0);

@@ -16,9 +16,9 @@
  *
  * Other work than handing over is not cut, but is paid for, if need be by debt.
  * In debt the recorder still works, slowly.  Work that may take any time, and
- * can wait, has an account of its own, of a part of what may be used.  What a
- * parser does cannot be cut either, and is done the more slowly the less there
- * is in the account.
+ * can wait, has an account of its own, of a part of what may be used, and waits
+ * while more than a second's time is owed.  What a parser does cannot be cut
+ * either, and is done the more slowly the less there is in the account.
  *
  * Programs of process events cost even when their buffers are full.  Where
  * they are much of the debt they have no room in the buffers at all, and cost
@@ -134,6 +134,13 @@ prof_pace_round_ns(struct prof_session *session)
 	    (uint64_t)ov->ov_room.rm_ns : least_ns);
 }
 
+/* Is more owed than a second brings? */
+static bool
+is_deep(const struct prof_session *session)
+{
+	return (session->se_overhead.ov_room.rm_ns < -room_most(session, HOLD));
+}
+
 bool
 prof_pace_may(struct prof_session *session, enum prof_paced work,
     bool is_urgent)
@@ -148,10 +155,8 @@ prof_pace_may(struct prof_session *session, enum prof_paced work,
 	 */
 	(void)room_fill(session, room, HOLD / PART,
 	    work == PROF_PACED_PUBLISH ? DEBT : 1);
-	/* Much is owed already, and such work can take long at once. */
-	if (session->se_overhead.ov_room.rm_ns < -room_most(session, HOLD))
-		return (false);
-	return (room->rm_ns > (is_urgent ? 0 :
+	/* Such work can take long at once. */
+	return (!is_deep(session) && room->rm_ns > (is_urgent ? 0 :
 	    room_most(session, HOLD / PART) / 2));
 }
 
@@ -200,7 +205,7 @@ prof_pace_part(const struct prof_session *session)
 {
 	const struct prof_overhead *ov = &session->se_overhead;
 
-	if (ov->ov_room.rm_ns < -room_most(session, HOLD))
+	if (is_deep(session))
 		return (DEEP);
 	return (ov->ov_is_wanting ? WANTING : PROF_SPENT_EVENTS);
 }

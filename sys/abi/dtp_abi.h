@@ -675,6 +675,7 @@ _Static_assert(sizeof(struct dtp_piece) == 16, "struct dtp_piece");
 _Static_assert(sizeof(struct dtp_stream) == 256, "struct dtp_stream");
 DTP_AT(dtp_stream, ss_tail, 128);
 _Static_assert(sizeof(struct dtp_control) == 112, "struct dtp_control");
+DTP_AT(dtp_control, co_forks, 64);
 _Static_assert(sizeof(struct dtp_counts) == 576, "struct dtp_counts");
 _Static_assert(sizeof(struct dtp_call_ends) == 16, "struct dtp_call_ends");
 _Static_assert(DTP_F_DURATION == DTP_F_ARG0 + DTP_MAX_ARGS, "DTP_F_DURATION");
