@@ -19,7 +19,7 @@ uint32_t
 prof_memory_search(const struct memory *memory, uint64_t address)
 {
 	return ((uint32_t)PROF_BEFORE(i, memory->me_n,
-	    memory->me_range[i].ra_end <= address));
+	    prof_memory_range(memory, (uint32_t)i)->ra_end <= address));
 }
 
 /* How many of the older entries are not younger than a time. */
@@ -55,12 +55,14 @@ older_free(struct prof_processes *ps, struct range *range)
 void
 prof_memory_free(struct prof_processes *ps, struct memory *memory)
 {
-	while (memory->me_n > 0)
-		older_free(ps, &memory->me_range[--memory->me_n]);
+	uint32_t n;
+
+	for (n = 0; n < memory->me_n; n++)
+		older_free(ps, prof_memory_range(memory, n));
 	ps->ps_nentries -= memory->me_cap;
 	free(memory->me_range);
 	memory->me_range = NULL;
-	memory->me_cap = 0;
+	memory->me_n = memory->me_gap = memory->me_cap = 0;
 }
 
 void
@@ -69,11 +71,48 @@ prof_memory_over(struct prof_processes *ps, struct memory *memory)
 	uint32_t n;
 
 	for (n = 0; n < memory->me_n; n++)
-		ps->ps_over += 1 + memory->me_range[n].ra_nolder;
+		ps->ps_over += 1 + prof_memory_range(memory, n)->ra_nolder;
 	ps->ps_over++;
 	prof_memory_free(ps, memory);
 	memory->me_cut_ns = 0;
 	memory->me_over_ns = ps->ps_newest_ns | 1;
+}
+
+/* false: so much moving is not worth it, and nobody does it in good faith. */
+static bool
+may_move(struct prof_processes *ps, uint32_t n)
+{
+	if (n > ps->ps_moves)
+		return (false);
+	ps->ps_moves -= n;
+	return (true);
+}
+
+/* What is not used comes before range n. */
+static bool
+gap_move(struct prof_processes *ps, struct memory *memory, uint32_t n)
+{
+	const uint32_t unused = memory->me_cap - memory->me_n;
+	const uint32_t gap = memory->me_gap;
+	struct range *range = memory->me_range;
+
+	if (!may_move(ps, n < gap ? gap - n : n - gap))
+		return (false);
+	if (n < gap)
+		memmove(range + n + unused, range + n, (gap - n) *
+		    sizeof(*range));
+	else if (n > gap)
+		memmove(range + gap, range + gap + unused, (n - gap) *
+		    sizeof(*range));
+	memory->me_gap = n;
+	return (true);
+}
+
+/* Only the first ones are left, without a gap. */
+static void
+ranges_kept(struct memory *memory, uint32_t n)
+{
+	memory->me_n = memory->me_gap = n;
 }
 
 /* Room for one more range; false: no memory, or a limit is reached. */
@@ -89,6 +128,8 @@ ranges_reserve(struct prof_processes *ps, struct memory *memory)
 		return (true);
 	if (memory->me_n >= MAX_RANGES ||
 	    ps->ps_nentries + (cap - memory->me_cap) > ps->ps_most)
+		return (false);
+	if (!gap_move(ps, memory, memory->me_n))
 		return (false);
 	grown = reallocarray(memory->me_range, cap, sizeof(*grown));
 	if (grown == NULL)
@@ -181,16 +222,6 @@ older_reserve(struct prof_processes *ps, struct range *range)
 
 /* ------------------------------------------------------------- one range */
 
-/* false: so much moving is not worth it, and nobody does it in good faith. */
-static bool
-may_move(struct prof_processes *ps, uint32_t n)
-{
-	if (n > ps->ps_moves)
-		return (false);
-	ps->ps_moves -= n;
-	return (true);
-}
-
 /* As number n by time; there must be room. */
 static bool
 entry_put(struct prof_processes *ps, struct range *range, uint32_t n,
@@ -282,11 +313,9 @@ static bool
 range_put(struct prof_processes *ps, struct memory *memory, uint32_t n,
     const struct range *range)
 {
-	if (!ranges_reserve(ps, memory) || !may_move(ps, memory->me_n - n))
+	if (!ranges_reserve(ps, memory) || !gap_move(ps, memory, n))
 		return (false);
-	memmove(memory->me_range + n + 1, memory->me_range + n,
-	    (memory->me_n - n) * sizeof(*range));
-	memory->me_range[n] = *range;
+	memory->me_range[memory->me_gap++] = *range;
 	memory->me_n++;
 	return (true);
 }
@@ -296,7 +325,7 @@ static bool
 range_split(struct prof_processes *ps, struct memory *memory, uint32_t n,
     uint64_t at)
 {
-	struct range tail = memory->me_range[n];
+	struct range tail = *prof_memory_range(memory, n);
 
 	tail.ra_start = at;
 	tail.ra_older = NULL;
@@ -308,14 +337,14 @@ range_split(struct prof_processes *ps, struct memory *memory, uint32_t n,
 			return (false);
 		tail.ra_cap = tail.ra_nolder;
 		ps->ps_nentries += tail.ra_cap;
-		memcpy(tail.ra_older, memory->me_range[n].ra_older,
+		memcpy(tail.ra_older, prof_memory_range(memory, n)->ra_older,
 		    tail.ra_nolder * sizeof(*tail.ra_older));
 	}
 	if (!range_put(ps, memory, n + 1, &tail)) {
 		older_free(ps, &tail);
 		return (false);
 	}
-	memory->me_range[n].ra_end = at;
+	prof_memory_range(memory, n)->ra_end = at;
 	return (true);
 }
 
@@ -332,7 +361,7 @@ ranges_join(struct prof_processes *ps, struct memory *memory)
 
 	prof_memory_trim(ps, memory);
 	for (n = 0; n < memory->me_n; n++) {
-		range = &memory->me_range[n];
+		range = prof_memory_range(memory, n);
 		before = kept == 0 ? NULL : &memory->me_range[kept - 1];
 		range_trim(ps, range);
 		looks += 1 + range->ra_nolder;
@@ -347,7 +376,7 @@ ranges_join(struct prof_processes *ps, struct memory *memory)
 		entry_join(&before->ra_last, &range->ra_last);
 		older_free(ps, range);
 	}
-	memory->me_n = kept;
+	ranges_kept(memory, kept);
 	memory->me_wait = looks < UINT16_MAX ? (uint16_t)looks : UINT16_MAX;
 }
 
@@ -356,7 +385,8 @@ static bool
 insert_at(struct prof_processes *ps, struct memory *memory, uint32_t n,
     uint64_t at, uint64_t end, const struct entry *entry)
 {
-	struct range *range = n < memory->me_n ? &memory->me_range[n] : NULL;
+	struct range *range = n < memory->me_n ?
+	    prof_memory_range(memory, n) : NULL;
 	const struct range gap = { .ra_start = at, .ra_last = *entry,
 	    .ra_end = range == NULL || range->ra_start >= end ? end :
 	    range->ra_start };
@@ -365,7 +395,7 @@ insert_at(struct prof_processes *ps, struct memory *memory, uint32_t n,
 		return (range_put(ps, memory, n, &gap));
 	if (range->ra_end > end && !range_split(ps, memory, n, end))
 		return (false);
-	return (range_add(ps, &memory->me_range[n], entry));
+	return (range_add(ps, prof_memory_range(memory, n), entry));
 }
 
 int
@@ -386,7 +416,8 @@ prof_memory_insert(struct prof_processes *ps, struct memory *memory,
 	if (entry->en_image == PROF_IMAGE_ANON)
 		memory->me_has_anon = true;
 	n = prof_memory_search(memory, start);
-	if (n < memory->me_n && memory->me_range[n].ra_start < start) {
+	if (n < memory->me_n &&
+	    prof_memory_range(memory, n)->ra_start < start) {
 		if (!range_split(ps, memory, n, start))
 			goto over;
 		n++;
@@ -394,7 +425,7 @@ prof_memory_insert(struct prof_processes *ps, struct memory *memory,
 	while (at < end) {
 		if (!insert_at(ps, memory, n, at, end, entry))
 			goto over;
-		at = memory->me_range[n++].ra_end;
+		at = prof_memory_range(memory, n++)->ra_end;
 	}
 	return (0);
 over:
@@ -414,7 +445,7 @@ prof_memory_clear(struct prof_processes *ps, struct memory *memory,
 		memory->me_cut_ns = time_ns;
 	prof_memory_trim(ps, memory);
 	for (n = 0; n < memory->me_n; n++)
-		if (!range_add(ps, &memory->me_range[n], &hole)) {
+		if (!range_add(ps, prof_memory_range(memory, n), &hole)) {
 			prof_memory_over(ps, memory);
 			return;
 		}
@@ -483,14 +514,14 @@ prof_memory_move(struct prof_processes *ps, struct memory *from,
 	struct range *range;
 
 	for (n = 0; n < from->me_n; n++) {
-		range = &from->me_range[n];
+		range = prof_memory_range(from, n);
 		young = range_copy(ps, range, to, since_ns);
 		if (is_copy || range_cut(range, young, since_ns))
 			from->me_range[kept++] = *range;
 		else
 			older_free(ps, range);
 	}
-	from->me_n = kept;
+	ranges_kept(from, kept);
 }
 
 void
@@ -502,7 +533,7 @@ prof_memory_trim(struct prof_processes *ps, struct memory *memory)
 	if ((ps->ps_mode & PROF_PROCESSES_NOW) == 0)
 		return;
 	for (n = 0; n < memory->me_n; n++) {
-		range = &memory->me_range[n];
+		range = prof_memory_range(memory, n);
 		range_trim(ps, range);
 		if (range->ra_last.en_image == IMAGE_HOLE &&
 		    range->ra_last.en_since_ns <= ps->ps_forget_ns)
@@ -510,5 +541,5 @@ prof_memory_trim(struct prof_processes *ps, struct memory *memory)
 		else
 			memory->me_range[kept++] = *range;
 	}
-	memory->me_n = kept;
+	ranges_kept(memory, kept);
 }

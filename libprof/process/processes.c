@@ -321,7 +321,7 @@ mapped_after(const struct memory *memory, uint64_t time_ns)
 	uint32_t n, i;
 
 	for (n = 0; n < memory->me_n; n++) {
-		range = &memory->me_range[n];
+		range = prof_memory_range(memory, n);
 		for (i = 0; i <= range->ra_nolder; i++) {
 			since_ns = i < range->ra_nolder ?
 			    range->ra_older[i].en_since_ns :

@@ -84,9 +84,10 @@ static struct range *
 range_at(const struct memory *memory, uint64_t pc)
 {
 	const uint32_t n = prof_memory_search(memory, pc);
+	struct range *range = n == memory->me_n ? NULL :
+	    prof_memory_range(memory, n);
 
-	return (n == memory->me_n || memory->me_range[n].ra_start > pc ?
-	    NULL : &memory->me_range[n]);
+	return (range == NULL || range->ra_start > pc ? NULL : range);
 }
 
 bool
@@ -153,7 +154,8 @@ next_edge(const struct memory *memory, uint64_t time_ns, uint64_t address)
 	for (depth = 0; memory != NULL && depth < 2 * MAX_DEPTH; depth++) {
 		n = prof_memory_search(memory, address);
 		if (n < memory->me_n) {
-			const struct range *range = &memory->me_range[n];
+			const struct range *range =
+			    prof_memory_range(memory, n);
 			const uint64_t here = range->ra_start > address ?
 			    range->ra_start : range->ra_end;
 

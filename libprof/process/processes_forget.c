@@ -232,7 +232,7 @@ prof_processes_images(struct prof_processes *ps, uint32_t *number,
 
 		prof_memory_trim(ps, memory);
 		for (n = 0; n < memory->me_n; n++) {
-			range = &memory->me_range[n];
+			range = prof_memory_range(memory, n);
 			entry_image(&range->ra_last, number, is_new);
 			for (i = 0; i < range->ra_nolder; i++)
 				entry_image(&range->ra_older[i], number,

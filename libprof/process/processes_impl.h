@@ -66,8 +66,13 @@ struct memory {
 	uint64_t	 me_begin_ns;	/* it runs; after an exec's mappings */
 	uint64_t	 me_exit_ns;	/* NEVER: not yet */
 	uint64_t	 me_over_ns;	/* about when it lost mappings; 0 */
-	struct range	*me_range;	/* by address; they do not overlap */
+	/*
+	 * By address; they do not overlap.  What is not used is where the last
+	 * one was put, for the next one is mostly put beside it.
+	 */
+	struct range	*me_range;
 	uint32_t	 me_n;
+	uint32_t	 me_gap;	/* so many are before what is not used */
 	uint32_t	 me_cap;
 	uint32_t	 me_number;
 	uint16_t	 me_wait;	/* insertions until ranges may join */
@@ -153,6 +158,13 @@ static inline struct entry *
 prof_range_oldest(struct range *range)
 {
 	return (range->ra_nolder == 0 ? &range->ra_last : range->ra_older);
+}
+
+static inline struct range *
+prof_memory_range(const struct memory *memory, uint32_t n)
+{
+	return (&memory->me_range[n < memory->me_gap ? n :
+	    n + memory->me_cap - memory->me_n]);
 }
 
 /* -------------------------------------------------------------- memory.c */

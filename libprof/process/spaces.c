@@ -86,7 +86,7 @@ memory_times(const struct prof_processes *ps, const struct memory *memory,
 	uint32_t n, i;
 
 	for (n = 0; n < memory->me_n; n++) {
-		range = &memory->me_range[n];
+		range = prof_memory_range(memory, n);
 		entry = prof_range_oldest(range);
 		if (entry->en_since_ns < first_ns)
 			first_ns = entry->en_since_ns;

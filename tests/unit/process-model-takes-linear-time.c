@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * ASSERTION: Twice as many mappings at the same places take at most three
- * times as long: what one mapping costs does not grow with the past of its
- * process.
+ * ASSERTION: Twice as many mappings at the same places, and twice as many below
+ * all that there are, take at most three times as long: what one mapping costs
+ * does not grow with the past of its process.
  *
  * Easy to get wrong: neighbors are looked at again and again for a chance to
- * join while their table is nearly full.
+ * join while their table is nearly full.  An area that fills upward lies below
+ * thousands of older mappings, each of which moves for each new one.
  */
 #include <time.h>
 
@@ -15,11 +16,27 @@
 #define PAGE		4096ULL
 #define PLACES		15u	/* one less than a table has room for */
 #define TIMES		60000u
+#define AREA		500u	/* places of an area */
+#define NEW		15000u
 #define TRIES		3
 
-/* CPU time of so many mappings at a few places, each of another image. */
+/* At a few places, each of another image. */
+static uint64_t
+place_again(unsigned n)
+{
+	return (2 + 2 * (n % PLACES));
+}
+
+/* Areas that fill upward, each below the one before. */
+static uint64_t
+place_below(unsigned n)
+{
+	return (2 * (1000000 - n / AREA * AREA + n % AREA));
+}
+
+/* CPU time of so many mappings. */
 static double
-remap_seconds(unsigned times)
+map_seconds(uint64_t (*place)(unsigned), unsigned times)
 {
 	struct prof_processes *ps = prof_processes_new(PROF_PROCESSES_ALL,
 	    8 * times);
@@ -32,7 +49,7 @@ remap_seconds(unsigned times)
 	record.pr_type = PROF_R_MMAP;
 	record.pr_len = PAGE;
 	for (unsigned n = 0; n < times; n++) {
-		record.pr_addr = (2 + 2 * (n % PLACES)) * PAGE;
+		record.pr_addr = place(n) * PAGE;
 		record.pr_time_ns += 1000;
 		CHECK(prof_processes_take(ps, &record, n) == 0, "no memory");
 	}
@@ -41,20 +58,27 @@ remap_seconds(unsigned times)
 	return ((double)(clock() - begun) / CLOCKS_PER_SEC);
 }
 
-int
-main(void)
+static void
+check_linear(const char *where, uint64_t (*place)(unsigned), unsigned times)
 {
 	double once = 1e9, twice = 1e9, seconds;
 
 	for (int n = 0; n < TRIES; n++) {
-		seconds = remap_seconds(TIMES);
+		seconds = map_seconds(place, times);
 		once = seconds < once ? seconds : once;
-		seconds = remap_seconds(2 * TIMES);
+		seconds = map_seconds(place, 2 * times);
 		twice = seconds < twice ? seconds : twice;
 	}
-	printf("%u mappings: %.3f s, %u: %.3f s\n", TIMES, once, 2 * TIMES,
-	    twice);
+	printf("%u mappings %s: %.3f s, %u: %.3f s\n", times, where, once,
+	    2 * times, twice);
 	CHECK(twice <= 3 * once + 0.01, "it grows faster than their number");
+}
+
+int
+main(void)
+{
+	check_linear("at the same places", place_again, TIMES);
+	check_linear("below all others", place_below, NEW);
 	OK("time grows as the number of mappings does");
 	return (0);
 }
