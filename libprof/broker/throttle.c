@@ -12,7 +12,8 @@
 #include "throttle.h"
 
 #define TICK_US		2000	/* of CPU time; the kernel's tick if longer */
-#define NAP_NS		20000000ULL	/* then the share is looked at again */
+/* Then the share is looked at again: that must cost little of a small one. */
+#define NAP_NS		100000000ULL
 #define NS_PER_S	1000000000ULL
 
 /* Of a parser, which has one thread, or of the keeper. */

@@ -22,29 +22,35 @@
 #define AT_ONCE		16	/* at least this part of what is kept */
 #define LARGE		(16 << 10)	/* bytes, given back when freed */
 
-/* A field of /proc/self/status, in bytes; 0: not known. */
-static uint64_t
-status_bytes(const char *field)
+/* Of /proc/self/status, in bytes; 0: not known. */
+struct memory_status {
+	uint64_t	ms_now;
+	uint64_t	ms_most;	/* up to now */
+};
+
+static struct memory_status
+status_read(void)
 {
-	unsigned long long kilobytes = 0;
+	unsigned long long kilobytes;
+	struct memory_status status = { 0, 0 };
 	char line[128];
 	FILE *file = fopen("/proc/self/status", "re");
 
 	if (file == NULL)
-		return (0);
-	while (fgets(line, sizeof(line), file) != NULL)
-		if (strncmp(line, field, strlen(field)) == 0) {
-			(void)sscanf(line + strlen(field), "%llu", &kilobytes);
-			break;
-		}
+		return (status);
+	while (status.ms_now == 0 && fgets(line, sizeof(line), file) != NULL)
+		if (sscanf(line, "VmHWM: %llu", &kilobytes) == 1)
+			status.ms_most = kilobytes * 1024;
+		else if (sscanf(line, "VmRSS: %llu", &kilobytes) == 1)
+			status.ms_now = kilobytes * 1024;
 	fclose(file);
-	return (kilobytes * 1024);
+	return (status);
 }
 
 uint64_t
 record_memory_bytes(void)
 {
-	return (status_bytes("VmRSS:"));
+	return (status_read().ms_now);
 }
 
 /* So many bytes of samples can be kept, where room is left, or is missing. */
@@ -103,10 +109,11 @@ is_short(const struct record_memory *rm, uint64_t bytes)
 
 /* The most up to now, for the recording and for those who ask. */
 static int
-budget_tell(const struct record_memory *rm, struct prof_session *session)
+budget_tell(const struct record_memory *rm, struct prof_session *session,
+    const struct memory_status *status)
 {
 	return (prof_session_budget(session, "max-memory",
-	    (double)rm->rm_limit, (double)status_bytes("VmHWM:"),
+	    (double)rm->rm_limit, (double)status->ms_most,
 	    rm->rm_action[0] == '\0' ? "none" : rm->rm_action) == -1 ?
 	    msg_prof("record", prof_session_error(session)) : 0);
 }
@@ -116,14 +123,14 @@ record_memory_look(struct record_memory *rm, struct prof_session *session,
     uint64_t kept)
 {
 	const uint64_t now_ns = term_now_ns();
-	uint64_t bytes;
+	struct memory_status status;
 	bool is_now;
 	int rv;
 
 	if (rm->rm_limit == 0 || now_ns - rm->rm_looked_ns < LOOK_NS)
 		return (0);
-	bytes = record_memory_bytes();
-	if (bytes == 0) {
+	status = status_read();
+	if (status.ms_now == 0) {
 		rm->rm_limit = 0;
 		msg_warning("record", "--max-memory is not kept: "
 		    "/proc/self/status is invalid or missing");
@@ -131,21 +138,23 @@ record_memory_look(struct record_memory *rm, struct prof_session *session,
 	}
 	if (rm->rm_looked_ns == 0) {
 		(void)mallopt(M_MMAP_THRESHOLD, LARGE);
-		rm->rm_bytes = bytes;
+		rm->rm_bytes = status.ms_now;
 	}
 	rm->rm_looked_ns = now_ns;
-	is_now = is_short(rm, bytes);
+	is_now = is_short(rm, status.ms_now);
 	if (is_now) {
 		malloc_trim(0);
-		bytes = record_memory_bytes();
-		is_now = is_short(rm, bytes);
+		status = status_read();
+		is_now = is_short(rm, status.ms_now);
 	}
-	rm->rm_bytes = bytes;
+	rm->rm_bytes = status.ms_now;
 	/* If more is kept than allowed, the writer has not yet come to it. */
 	if (!is_now || (kept > rm->rm_most &&
 	    now_ns - rm->rm_shrunk_ns < PATIENCE_NS))
-		return (budget_tell(rm, session));
+		return (budget_tell(rm, session, &status));
 	rv = kept_shrink(rm, session, most_kept(kept,
-	    (int64_t)(rm->rm_limit - ROOM) - (int64_t)bytes), bytes);
-	return (rv != -1 && budget_tell(rm, session) == -1 ? -1 : rv);
+	    (int64_t)(rm->rm_limit - ROOM) - (int64_t)status.ms_now),
+	    status.ms_now);
+	return (rv != -1 && budget_tell(rm, session, &status) == -1 ? -1 :
+	    rv);
 }
