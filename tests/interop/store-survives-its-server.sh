@@ -20,7 +20,7 @@ expect 0 "$DTPROF" store init "$store"
 seed=${SEED:-7}
 store_proxy "$seed"
 
-# One in two minutes, so in two batches, for the end.
+# One in two minutes at least, so in two batches or more, for the end.
 second=$(date +%S)
 second=${second#0}
 [ "$second" -lt 55 ] || second=$((second - 60))
@@ -82,7 +82,10 @@ done
 got=$(sql "SELECT (SELECT uniqExact(batch) FROM one.accounts), count() > 0,
     countIf(stack NOT IN (SELECT stack FROM two.stacks)) FROM two.samples
     FORMAT CSV")
-[ "$got" = 2,1,0 ] || fail "batches, samples, those without a stack: $got"
+case $got in
+[2-9],1,0) ;;
+*) fail "batches, samples, those without a stack: $got" ;;
+esac
 # A store that is not there costs the recording nothing.
 expect 0 "$DTPROF" record -o gone.dtp -F 997 --push \
     clickhouse+http://127.0.0.1:9/x -- "$B/tests/work/spin" 100

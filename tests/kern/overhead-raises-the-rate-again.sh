@@ -7,7 +7,7 @@
 # the weight of its own period, and all weights and overruns add up to the time
 # for which the kernel had the program's events on.  The summary names the
 # lowest rate.
-# TIMEOUT: 200
+# TIMEOUT: 400
 #
 # Easy to get wrong: overruns where a long period begins or ends.
 
