@@ -12,7 +12,7 @@
 #include "throttle.h"
 
 #define TICK_US		2000	/* of CPU time; the kernel's tick if longer */
-/* Then the share is looked at again: that must cost little of a small one. */
+/* The longest sleep: a wakeup took 56 us, and a share can be 0.4% of a CPU. */
 #define NAP_NS		100000000ULL
 #define NS_PER_S	1000000000ULL
 

@@ -88,7 +88,7 @@ may_move(struct prof_processes *ps, uint32_t n)
 	return (true);
 }
 
-/* What is not used comes before range n. */
+/* Move the gap in front of range n. */
 static bool
 gap_move(struct prof_processes *ps, struct memory *memory, uint32_t n)
 {
@@ -108,7 +108,7 @@ gap_move(struct prof_processes *ps, struct memory *memory, uint32_t n)
 	return (true);
 }
 
-/* Only the first ones are left, without a gap. */
+/* Only the first n are left; the gap is behind them. */
 static void
 ranges_kept(struct memory *memory, uint32_t n)
 {

@@ -67,12 +67,12 @@ struct memory {
 	uint64_t	 me_exit_ns;	/* NEVER: not yet */
 	uint64_t	 me_over_ns;	/* about when it lost mappings; 0 */
 	/*
-	 * By address; they do not overlap.  What is not used is where the
-	 * last one was put: the next one is mostly put beside it.
+	 * A gap buffer, by address, without overlaps: the next range is
+	 * mostly inserted next to the last one.
 	 */
 	struct range	*me_range;
 	uint32_t	 me_n;
-	uint32_t	 me_gap;	/* the first unused place */
+	uint32_t	 me_gap;	/* where the unused places begin */
 	uint32_t	 me_cap;
 	uint32_t	 me_number;
 	uint16_t	 me_wait;	/* insertions until ranges may join */

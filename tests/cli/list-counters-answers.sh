@@ -71,7 +71,7 @@ for c in counters:
 END
 n=0
 while read -r pmu name; do
-	# Of what counts for the whole machine a command alone has no part.
+	# A PMU that counts for the whole machine needs -a.
 	all=
 	[ ! -e "/sys/bus/event_source/devices/$pmu/cpumask" ] || all=-a
 	expect 0 "$DTPROF" stat -q $all -e "$name" -- true

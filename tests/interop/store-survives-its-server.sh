@@ -20,7 +20,7 @@ expect 0 "$DTPROF" store init "$store"
 seed=${SEED:-7}
 store_proxy "$seed"
 
-# One in two minutes at least, so in two batches or more, for the end.
+# One across a minute, so in two batches or more, for the end.
 second=$(date +%S)
 second=${second#0}
 [ "$second" -lt 55 ] || second=$((second - 60))

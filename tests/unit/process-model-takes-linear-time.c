@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * ASSERTION: Twice as many mappings at the same places, and twice as many below
- * all that there are, take at most three times as long: what one mapping costs
- * does not grow with the past of its process.
+ * ASSERTION: Twice as many mappings take at most three times as long, at the
+ * same places and below all older ones: what one mapping costs does not grow
+ * with the past of its process.
  *
  * Easy to get wrong: neighbors are looked at again and again for a chance to
- * join while their table is nearly full.  An area that fills upward lies below
- * thousands of older mappings, each of which moves for each new one.
+ * join while their table is nearly full.  A new mapping moves all those above
+ * it.
  */
 #include <time.h>
 

@@ -22,10 +22,10 @@
 #define AT_ONCE		16	/* at least this part of what is kept */
 #define LARGE		(16 << 10)	/* bytes, given back when freed */
 
-/* Of /proc/self/status, in bytes; 0: not known. */
+/* From /proc/self/status, in bytes; 0: unknown. */
 struct memory_status {
 	uint64_t	ms_now;
-	uint64_t	ms_most;	/* up to now */
+	uint64_t	ms_most;	/* the peak */
 };
 
 static struct memory_status
@@ -38,7 +38,8 @@ status_read(void)
 
 	if (file == NULL)
 		return (status);
-	while (status.ms_now == 0 && fgets(line, sizeof(line), file) != NULL)
+	while ((status.ms_now == 0 || status.ms_most == 0) &&
+	    fgets(line, sizeof(line), file) != NULL)
 		if (sscanf(line, "VmHWM: %llu", &kilobytes) == 1)
 			status.ms_most = kilobytes * 1024;
 		else if (sscanf(line, "VmRSS: %llu", &kilobytes) == 1)
