@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The clock of all records. */
+/* The clock of all records, and that of the CPU time we use. */
 #ifndef PROF_CLOCK_H
 #define PROF_CLOCK_H
 
@@ -7,5 +7,8 @@
 
 /* CLOCK_MONOTONIC, as all records have it. */
 uint64_t prof_now_ns(void);
+
+/* CPU time of the calling thread. */
+uint64_t prof_cpu_ns(void);
 
 #endif /* PROF_CLOCK_H */

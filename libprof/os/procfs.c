@@ -38,6 +38,7 @@ struct walk {
 	void		*wk_arg;
 	uint64_t	 wk_time_ns;
 	bool		 wk_is_bare;	/* without build-ids */
+	unsigned	 wk_most;	/* mappings of a process */
 	struct prof_build_ids *wk_ids;
 	char		*wk_buffer;	/* of stdio, for maps */
 	char		*wk_line;	/* of getline */
@@ -379,6 +380,7 @@ walk_maps(struct walk *walk, int pid)
 {
 	struct prof_record record;
 	char path[64];
+	unsigned lines = 0;
 	FILE *maps;
 	int rv = 0;
 
@@ -389,6 +391,10 @@ walk_maps(struct walk *walk, int pid)
 	setvbuf(maps, walk->wk_buffer, _IOFBF, MAPS_BUFFER);
 	while (rv == 0 &&
 	    getline(&walk->wk_line, &walk->wk_line_size, maps) > 0) {
+		if (++lines > walk->wk_most) {
+			rv = PROF_MAPS_MORE;
+			break;
+		}
 		if (!prof_maps_parse(walk->wk_line, &record) ||
 		    (record.pr_prot & PROT_EXEC) == 0)
 			continue;
@@ -415,6 +421,7 @@ walk_init(struct walk *walk, uint64_t time_ns, prof_record_fn *fn, void *arg)
 	walk->wk_fn = fn;
 	walk->wk_arg = arg;
 	walk->wk_time_ns = time_ns;
+	walk->wk_most = UINT_MAX;
 	walk->wk_ids = prof_build_ids_new();
 	walk->wk_buffer = malloc(MAPS_BUFFER);
 	if (walk->wk_ids == NULL || walk->wk_buffer == NULL) {
@@ -476,7 +483,7 @@ prof_procfs_snapshot_tasks(int pid, uint64_t time_ns, prof_record_fn *fn,
 
 int
 prof_procfs_maps(int pid, uint64_t time_ns, bool build_ids,
-    prof_record_fn *fn, void *arg)
+    unsigned most, prof_record_fn *fn, void *arg)
 {
 	struct walk walk;
 	int rv;
@@ -484,6 +491,7 @@ prof_procfs_maps(int pid, uint64_t time_ns, bool build_ids,
 	if (walk_init(&walk, time_ns, fn, arg) == -1)
 		return (-1);
 	walk.wk_is_bare = !build_ids;
+	walk.wk_most = most;
 	rv = walk_maps(&walk, pid);
 	walk_fini(&walk);
 	return (rv);

@@ -12,9 +12,13 @@
 #include "base/record.h"
 #include "prof.h"
 
-/* The executable mappings of a process alone. */
+/*
+ * The executable mappings of a process alone.  PROF_MAPS_MORE: it has more
+ * mappings of all kinds than `most', and not all have been read.
+ */
+#define PROF_MAPS_MORE	1
 int	prof_procfs_maps(int pid, uint64_t time_ns, bool build_ids,
-	    prof_record_fn *fn, void *arg);
+	    unsigned most, prof_record_fn *fn, void *arg);
 /* One process: PROF_R_TASK per thread, PROF_R_MMAP per executable mapping. */
 int	prof_procfs_snapshot_pid(int pid, uint64_t time_ns,
 	    prof_record_fn *fn, void *arg);	/* 0 also when it has gone */

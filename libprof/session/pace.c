@@ -16,9 +16,11 @@
  *
  * Other work than handing over is not cut, but is paid for, if need be by debt.
  * In debt the recorder still works, slowly.  Work that may take any time, and
- * can wait, has an account of its own, of a part of what may be used, and waits
- * while more than a second's time is owed.  What a parser does cannot be cut
- * either, and is done the more slowly the less there is in the account.
+ * can wait, has an account of its own, of a part of what may be used.  While
+ * more than a second's time is owed it waits, but for what takes little: short
+ * lists of mappings of processes that are sampled often, which would otherwise
+ * have no functions.  What a parser does cannot be cut either, and is done the
+ * more slowly the less there is in the account.
  *
  * Programs of process events cost even when their buffers are full.  Where
  * they are much of the debt they have no room in the buffers at all, and cost
@@ -26,6 +28,8 @@
  *
  * Called by session.c in each round and by overhead.c at each look.
  */
+#include <limits.h>
+
 #include "base/clock.h"
 #include "broker/throttle.h"
 #include "session_impl.h"
@@ -38,6 +42,7 @@
 #define PARSERS		0.25	/* the same, for them */
 #define PART		8	/* the same, for work with its own account */
 #define ONES_PART	4	/* of that: for one cause of it */
+#define SHORT		512	/* mappings */
 #define LIVES		4	/* part of what is allowed: process events */
 #define WANTING		4	/* the same: events, while parsers wait */
 #define DEEP		8	/* the same, in more than a burst's debt */
@@ -155,9 +160,17 @@ prof_pace_may(struct prof_session *session, enum prof_paced work,
 	 */
 	(void)room_fill(session, room, HOLD / PART,
 	    work == PROF_PACED_PUBLISH ? DEBT : 1);
-	/* Such work can take long at once. */
-	return (!is_deep(session) && room->rm_ns > (is_urgent ? 0 :
+	if (is_deep(session) && (work == PROF_PACED_PUBLISH || !is_urgent))
+		return (false);
+	return (room->rm_ns > (is_urgent ? 0 :
 	    room_most(session, HOLD / PART) / 2));
+}
+
+unsigned
+prof_pace_mappings(const struct prof_session *session)
+{
+	return (session->se_options.po_max_overhead != 0 && is_deep(session) ?
+	    SHORT : UINT_MAX);
 }
 
 uint64_t

@@ -22,6 +22,7 @@
  * processes that are sampled often, not for those that live for a sample, and
  * no process has more than a part of it.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -224,6 +225,7 @@ take_mapping(void *arg, const struct prof_record *record)
 /*
  * What it had is forgotten, and what it has now taken, if it differs.  Of one
  * that has ended nothing is left to be read: what is known stays.
+ * PROF_MAPS_MORE: it has so many that there is no time for them now.
  */
 static int
 known_renew(struct prof_reread *reread, struct known *known, uint64_t now_ns)
@@ -232,8 +234,10 @@ known_renew(struct prof_reread *reread, struct known *known, uint64_t now_ns)
 
 	XXH3_64bits_reset(reread->rr_hash);
 	reread->rr_found = 0;
-	(void)prof_procfs_maps((int)known->kn_pid, now_ns, false,
-	    hash_mapping, reread);
+	if (prof_procfs_maps((int)known->kn_pid, now_ns, false,
+	    prof_pace_mappings(reread->rr_session), hash_mapping, reread) ==
+	    PROF_MAPS_MORE)
+		return (PROF_MAPS_MORE);
 	hash = XXH3_64bits_digest(reread->rr_hash) | 1;
 	if (reread->rr_found == 0 || hash == known->kn_hash) {
 		if (known->kn_wait_ns < LONGEST_NS)
@@ -245,7 +249,7 @@ known_renew(struct prof_reread *reread, struct known *known, uint64_t now_ns)
 	if (prof_session_renew(reread->rr_session, known->kn_pid,
 	    reread->rr_sample_ns, reread->rr_execs_lost) == -1)
 		return (-1);
-	return (prof_procfs_maps((int)known->kn_pid, now_ns, true,
+	return (prof_procfs_maps((int)known->kn_pid, now_ns, true, UINT_MAX,
 	    take_mapping, reread));
 }
 
@@ -261,8 +265,9 @@ int
 prof_reread_now(struct prof_reread *reread, uint32_t pid, uint64_t sample_ns)
 {
 	struct known *known = known_get(reread, pid);
-	const uint64_t now_ns = prof_now_ns();
+	const uint64_t now_ns = prof_now_ns(), cpu_ns = prof_cpu_ns();
 	enum prof_paced work;
+	uint64_t end_ns;
 	int rv;
 
 	if (known == NULL)
@@ -270,13 +275,16 @@ prof_reread_now(struct prof_reread *reread, uint32_t pid, uint64_t sample_ns)
 	reread->rr_sample_ns = sample_ns;
 	work = work_of(known);
 	rv = known_renew(reread, known, now_ns);
+	end_ns = prof_now_ns();
+	reread->rr_spent_ns += end_ns - now_ns;
+	known->kn_paid_ns = end_ns + prof_pace_paid(reread->rr_session, work,
+	    prof_cpu_ns() - cpu_ns);
+	if (rv == PROF_MAPS_MORE)
+		return (0);
 	known->kn_losses = reread->rr_losses;
 	known->kn_mapped = 0;
-	known->kn_read_ns = prof_now_ns();
+	known->kn_read_ns = end_ns;
 	reread->rr_times++;
-	reread->rr_spent_ns += known->kn_read_ns - now_ns;
-	known->kn_paid_ns = known->kn_read_ns + prof_pace_paid(
-	    reread->rr_session, work, known->kn_read_ns - now_ns);
 	return (rv == 0 ? 0 : -1);
 }
 

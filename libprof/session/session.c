@@ -349,7 +349,7 @@ wait_adapt(struct prof_session *session)
 static void
 session_publish(struct prof_session *session)
 {
-	const uint64_t begin_ns = prof_now_ns();
+	const uint64_t begin_ns = prof_cpu_ns();
 
 	if (!prof_pace_may(session, PROF_PACED_PUBLISH, true))
 		return;
@@ -357,7 +357,7 @@ session_publish(struct prof_session *session)
 	    session->se_wait_ms > WAIT_TABLE_MS)
 		session->se_wait_ms = WAIT_TABLE_MS;
 	(void)prof_pace_paid(session, PROF_PACED_PUBLISH,
-	    prof_now_ns() - begin_ns);
+	    prof_cpu_ns() - begin_ns);
 }
 
 /* most_ns: the time to hand over in; the rest is for the next round. */

@@ -135,8 +135,8 @@ find_mapped(const struct prof_names *names, const char *name,
 	int fd;
 
 	for (size_t n = 0; n < names->nm_npids; n++)
-		if (prof_procfs_maps(names->nm_pids[n], 0, false, mapping_see,
-		    &lookup) != 0)
+		if (prof_procfs_maps(names->nm_pids[n], 0, false, UINT_MAX,
+		    mapping_see, &lookup) != 0)
 			return (-1);
 	for (size_t n = 0; name[0] == '/' && binaries->bs_n == 0 &&
 	    n < names->nm_npids; n++) {
