@@ -17,10 +17,10 @@
  * Other work than handing over is not cut, but is paid for, if need be by debt.
  * In debt the recorder still works, slowly.  Work that may take any time, and
  * can wait, has an account of its own, of a part of what may be used.  While
- * more than a second's time is owed it waits, but for what takes little: short
- * lists of mappings of processes that are sampled often, which would otherwise
- * have no functions.  What a parser does cannot be cut either, and is done the
- * more slowly the less there is in the account.
+ * more than a second's time is owed, only short lists of mappings are read, and
+ * only of processes that are sampled often, which would have no functions
+ * otherwise.  What a parser does cannot be cut either, and is done the more
+ * slowly the less there is in the account.
  *
  * Programs of process events cost even when their buffers are full.  Where
  * they are much of the debt they have no room in the buffers at all, and cost
