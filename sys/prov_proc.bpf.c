@@ -22,10 +22,8 @@
 DTP_INLINE int
 dtp_is_followed(struct dtp_firing *firing, const struct dtp_life *life)
 {
-	if (cfg.dc_target_mode == DTP_TARGET_PID ||
-	    cfg.dc_target_mode == DTP_TARGET_TID)
-		return (dtp_target_of(life) != 0);
-	return (dtp_is_target(firing));
+	return (dtp_by_number() ? dtp_target_of(life) != 0 :
+	    dtp_is_target(firing));
 }
 
 /* The name of a task that is no target: is it the one that is awaited? */
@@ -117,7 +115,19 @@ dtp_has_room(struct dtp_firing *firing)
 	return (1);
 }
 
-/* The session decides by them where events are opened (backend/bpf/place.c). */
+/* Is it followed, and may it be stored?  0: no, and counted. */
+DTP_INLINE int
+dtp_may_store(struct dtp_firing *firing, const struct dtp_life *life)
+{
+	if (!dtp_is_followed(firing, life))
+		return (dtp_count(&firing->fg_counts->cn_filtered));
+	return (dtp_has_room(firing));
+}
+
+/*
+ * The session decides by them where events are opened (backend/bpf/place.c): on
+ * all CPUs where targets are not told by number.
+ */
 DTP_INLINE void
 dtp_tell_place(int is_fork)
 {
@@ -160,6 +170,22 @@ dtp_tell_bared(const struct task_struct *task,
 		dtp_tell_place(0);
 }
 
+/* The child is followed if its parent is.  0: it is not, and counted. */
+DTP_INLINE int
+dtp_follow_child(struct dtp_firing *firing, const struct dtp_life *parent,
+    const struct dtp_life *child)
+{
+	if (!dtp_is_followed(firing, parent)) {
+		dtp_number_reused(child);
+		return (dtp_count(&firing->fg_counts->cn_filtered));
+	}
+	if (!dtp_inherit(parent, child))
+		return (dtp_count(&firing->fg_counts->cn_filtered));
+	dtp_tell_place(1);
+	return (1);
+}
+
+/* Where it is not told by its number, a child with no room is not read. */
 DTP_INLINE int
 dtp_fork(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -172,16 +198,12 @@ dtp_fork(struct bpf_raw_tracepoint_args *ctx)
 	if (!dtp_begin(&firing, DTP_LIFE_STATES))
 		return (0);
 	dtp_life_here(&parent, dtp_current());
+	if (!dtp_by_number() && !dtp_may_store(&firing, &parent))
+		return (0);
 	if (dtp_life_read(&child, ctx->args[1]) != 0)
 		return (dtp_count(&firing.fg_counts->cn_error));
-	if (!dtp_is_followed(&firing, &parent)) {
-		dtp_number_reused(&child);
-		return (dtp_count(&firing.fg_counts->cn_filtered));
-	}
-	if (!dtp_inherit(&parent, &child))
-		return (dtp_count(&firing.fg_counts->cn_filtered));
-	dtp_tell_place(1);
-	if (!dtp_has_room(&firing))
+	if (dtp_by_number() && (!dtp_follow_child(&firing, &parent, &child) ||
+	    !dtp_has_room(&firing)))
 		return (0);
 	dtp_uw_inherit(parent.li_pid, child.li_pid);
 	fork = dtp_life_begin(&writer, &firing, &child, DTP_T_FORK,
@@ -235,14 +257,12 @@ dtp_exec(struct bpf_raw_tracepoint_args *ctx)
 			dtp_target_set(life.li_pid, 0);
 		dtp_values_begin(bpf_get_smp_processor_id());
 	}
-	if (cfg.dc_target_mode == DTP_TARGET_PID ||
-	    cfg.dc_target_mode == DTP_TARGET_TID)
-		wanted = dtp_activate(&life, (__u32)ctx->args[1]);
-	else
-		wanted = dtp_is_followed(&firing, &life);
+	wanted = dtp_by_number() ? dtp_activate(&life, (__u32)ctx->args[1]) :
+	    dtp_is_followed(&firing, &life);
 	if (!wanted)
 		return (dtp_count(&firing.fg_counts->cn_filtered));
-	dtp_tell_bared(task, (void *)(unsigned long)ctx->args[2]);
+	if (dtp_by_number())
+		dtp_tell_bared(task, (void *)(unsigned long)ctx->args[2]);
 	dtp_uw_forget(life.li_pid);
 	if (!dtp_has_room(&firing))
 		return (0);
@@ -300,9 +320,7 @@ dtp_rename(struct bpf_raw_tracepoint_args *ctx)
 	if (dtp_life_read(&life, ctx->args[0]) != 0)
 		return (dtp_count(&firing.fg_counts->cn_error));
 	dtp_await(&life, name);
-	if (!dtp_is_followed(&firing, &life))
-		return (dtp_count(&firing.fg_counts->cn_filtered));
-	if (!dtp_has_room(&firing))
+	if (!dtp_may_store(&firing, &life))
 		return (0);
 	comm = dtp_life_begin(&writer, &firing, &life, DTP_T_COMM,
 	    sizeof(*comm));

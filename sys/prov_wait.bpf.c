@@ -285,8 +285,7 @@ thread_how(const struct task_struct *task, const struct now *now)
 	if (life.li_tid == 0 || (now->nw_self != 0 &&
 	    life.li_pid == now->nw_self))
 		return (0);
-	if (cfg.dc_target_mode == DTP_TARGET_PID ||
-	    cfg.dc_target_mode == DTP_TARGET_TID)
+	if (dtp_by_number())
 		return (dtp_target_of(&life));
 	return (DTP_TG_ACTIVE);
 }

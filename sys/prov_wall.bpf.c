@@ -154,8 +154,7 @@ target_of(const struct task_struct *task, const struct now *now)
 		return (0);
 	if (cfg.dc_target_mode == DTP_TARGET_CGROUP)
 		return (is_in_cgroup(task) ? DTP_TG_ACTIVE : 0);
-	if (cfg.dc_target_mode == DTP_TARGET_PID ||
-	    cfg.dc_target_mode == DTP_TARGET_TID)
+	if (dtp_by_number())
 		return (dtp_target_of(&life));
 	return (DTP_TG_ACTIVE);
 }

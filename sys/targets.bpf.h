@@ -83,6 +83,14 @@ dtp_life_here(struct dtp_life *life, const struct task_struct *current)
 	life->li_tid = current->pid;
 }
 
+/* Are targets told by numbers of processes or threads? */
+DTP_INLINE int
+dtp_by_number(void)
+{
+	return (cfg.dc_target_mode == DTP_TARGET_PID ||
+	    cfg.dc_target_mode == DTP_TARGET_TID);
+}
+
 /* How it is a target, also one that still waits for exec; 0: it is none. */
 DTP_INLINE __u8
 dtp_target_of(const struct dtp_life *life)
@@ -95,10 +103,8 @@ dtp_target_of(const struct dtp_life *life)
 DTP_INLINE int
 dtp_is_active(const struct dtp_life *life)
 {
-	if (cfg.dc_target_mode != DTP_TARGET_PID &&
-	    cfg.dc_target_mode != DTP_TARGET_TID)
-		return (1);
-	return ((dtp_target_of(life) & DTP_TG_ACTIVE) != 0);
+	return (!dtp_by_number() ||
+	    (dtp_target_of(life) & DTP_TG_ACTIVE) != 0);
 }
 
 /* Like its parent it is none, though one that ended had the same number. */
