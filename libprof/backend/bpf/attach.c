@@ -280,19 +280,29 @@ prof_bpf_state(struct prof_bpf *bpf, enum dtp_state state)
 	    __ATOMIC_SEQ_CST);
 }
 
+/*
+ * When it would have begun if it had never paused.  Of two looks at the clock
+ * one could come milliseconds later, and timers would seem to be late.
+ */
+static uint64_t
+start_ns(const struct prof_bpf *bpf)
+{
+	const struct prof_clock *clock = &bpf->bp_plan->pn_clock;
+
+	return (clock->ck_start_ns + clock->ck_paused_ns);
+}
+
 /* The clock of timers goes on where it stood. */
 void
 prof_bpf_record(struct prof_bpf *bpf)
 {
-	const uint64_t now_ns = prof_clock_go_on(&bpf->bp_plan->pn_clock);
-	const uint64_t ran_ns = prof_clock_ran_ns(&bpf->bp_plan->pn_clock);
 	struct dtp_control *control = bpf->bp_control;
 
-	control->co_start_ns = now_ns - ran_ns;
-	control->co_begun_ns = now_ns;
+	control->co_begun_ns = prof_clock_go_on(&bpf->bp_plan->pn_clock);
+	control->co_start_ns = start_ns(bpf);
 	if (!bpf->bp_place.pl_on_tasks && !prof_plan_is_exact(bpf->bp_plan))
-		control->co_clock_ns = now_ns - (ran_ns -
-		    bpf->bp_place.pl_clock_ns);
+		control->co_clock_ns = start_ns(bpf) +
+		    bpf->bp_place.pl_clock_ns;
 	prof_stall_begin(bpf);
 	prof_bpf_state(bpf, DTP_RECORDING);
 }
@@ -303,7 +313,7 @@ prof_bpf_clock(struct prof_bpf *bpf)
 {
 	bpf->bp_place.pl_clock_ns = prof_clock_ran_ns(&bpf->bp_plan->pn_clock);
 	__atomic_store_n(&bpf->bp_control->co_clock_ns,
-	    prof_now_ns(), __ATOMIC_RELAXED);
+	    start_ns(bpf) + bpf->bp_place.pl_clock_ns, __ATOMIC_RELAXED);
 }
 
 const struct dtp_counts *
