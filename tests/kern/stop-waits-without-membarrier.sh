@@ -15,6 +15,8 @@ tmpdir
 # The first bpf(2) call behind each refusal must be the wait, and succeed.
 waits()		# how often
 {
+	# In a file for all threads, lines of one are cut by those of others.
+	cat trace.* >trace && rm trace.*
 	awk '/membarrier\(/ && /EPERM/ { refused++; look = 1; next }
 	    look && /bpf\(BPF_MAP_UPDATE_ELEM/ && / = 0$/ { waited++; look = 0 }
 	    END { print refused + 0, waited + 0
@@ -22,14 +24,14 @@ waits()		# how often
 	    fail "not another way: refusals, waits"
 }
 
-strace -f -qq -e trace=membarrier,bpf -o trace "$work/refuse" membarrier \
+strace -ff -qq -e trace=membarrier,bpf -o trace "$work/refuse" membarrier \
     "$DTPROF" record -q -o a.dtp -e syscall::close:entry -- "$work/calls" 500 \
     >out 2>err || skip "strace cannot be used here: $(tail -n 1 err)"
 waits
 balance a.dtp
 ok "a recording waits, and balances"
 
-strace -f -qq -e trace=membarrier,bpf -o trace "$work/refuse" membarrier \
+strace -ff -qq -e trace=membarrier,bpf -o trace "$work/refuse" membarrier \
     "$DTPROF" stat -e context-switches --per-process -a -- true >out 2>err ||
     fail "stat: $(cat err)"
 waits
