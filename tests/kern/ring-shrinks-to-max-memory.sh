@@ -46,6 +46,16 @@ has_warned()
 	grep -q 'warning: only .* of samples are kept: .* --max-memory is' err
 }
 
+# The limit is told ahead: later there is less in the ring than there was.
+has_overwritten()
+{
+	has_warned || return 1
+	bytes=$(ring_bytes) || fail "no status"
+	[ "$bytes" -ge "$ring_most" ] || return 0
+	ring_most=$bytes
+	return 1
+}
+
 ring_bytes()
 {
 	"$DTPROF" ctl --recorder "$recorder" status --json >status.json &&
@@ -65,8 +75,8 @@ recording()	# limit argument ...
 	if [ "$limit" = none ]; then
 		watch 1 has_bytes 200000
 	else
-		watch 20 has_warned
-		ring_bytes >/dev/null || fail "no status"
+		ring_most=0
+		watch 20 has_overwritten
 	fi
 	pkill -TERM -P $recorder calls
 	record_wait 0
