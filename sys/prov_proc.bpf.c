@@ -125,8 +125,8 @@ dtp_may_store(struct dtp_firing *firing, const struct dtp_life *life)
 }
 
 /*
- * The session decides by them where events are opened (backend/bpf/place.c): on
- * all CPUs where targets are not told by number.
+ * The session decides by them where events are opened (backend/bpf/place.c).
+ * Only for targets that are known by number: others are sampled on all CPUs.
  */
 DTP_INLINE void
 dtp_tell_place(int is_fork)
@@ -185,7 +185,7 @@ dtp_follow_child(struct dtp_firing *firing, const struct dtp_life *parent,
 	return (1);
 }
 
-/* Where it is not told by its number, a child with no room is not read. */
+/* The child is read first only where its number makes it a target. */
 DTP_INLINE int
 dtp_fork(struct bpf_raw_tracepoint_args *ctx)
 {

@@ -83,7 +83,7 @@ dtp_life_here(struct dtp_life *life, const struct task_struct *current)
 	life->li_tid = current->pid;
 }
 
-/* Are targets told by numbers of processes or threads? */
+/* Are targets known by their process or thread numbers? */
 DTP_INLINE int
 dtp_by_number(void)
 {

@@ -29,3 +29,9 @@ prof_cpu_ns(void)
 {
 	return (clock_ns(CLOCK_THREAD_CPUTIME_ID));
 }
+
+uint64_t
+prof_process_cpu_ns(void)
+{
+	return (clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+}

@@ -8,7 +8,8 @@
 /* CLOCK_MONOTONIC, as all records have it. */
 uint64_t prof_now_ns(void);
 
-/* CPU time of the calling thread. */
+/* CPU time of the calling thread, and of all threads of the process. */
 uint64_t prof_cpu_ns(void);
+uint64_t prof_process_cpu_ns(void);
 
 #endif /* PROF_CLOCK_H */

@@ -14,7 +14,6 @@
 #define TICK_US		2000	/* of CPU time; the kernel's tick if longer */
 /* The longest sleep: a wakeup took 56 us, and a share can be 0.4% of a CPU. */
 #define NAP_NS		100000000ULL
-#define NS_PER_S	1000000000ULL
 
 /* Of a parser, which has one thread, or of the keeper. */
 static const struct prof_throttle *obeyed;
@@ -45,21 +44,12 @@ prof_throttle_set(struct prof_throttle *throttle, uint32_t share)
 
 /* ---------------------------------------- in the keeper and parsers */
 
-static uint64_t
-cpu_ns(void)
-{
-	struct timespec ts = { 0, 0 };
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return ((uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec);
-}
-
 /* What was not used since the last signal is not kept for later. */
 static void
 count_anew(void)
 {
 	from_ns = prof_now_ns();
-	from_cpu_ns = cpu_ns();
+	from_cpu_ns = prof_process_cpu_ns();
 }
 
 /* How long to sleep until no more than the share has been used. */
@@ -69,7 +59,7 @@ owed_ns(void)
 	const uint64_t share = __atomic_load_n(&obeyed->th_share,
 	    __ATOMIC_RELAXED);
 	const uint64_t passed_ns = prof_now_ns() - from_ns;
-	const uint64_t used_ns = cpu_ns() - from_cpu_ns;
+	const uint64_t used_ns = prof_process_cpu_ns() - from_cpu_ns;
 	const uint64_t due_ns = share == 0 || share >= PROF_THROTTLE_CPU ? 0 :
 	    used_ns * PROF_THROTTLE_CPU / share;
 

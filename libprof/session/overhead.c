@@ -23,7 +23,6 @@
 #define PATIENCE	2	/* looks: a new program costs once */
 #define DEARER		1.1	/* a record may have become, at a look */
 #define STORM		2	/* times too much of probes alone: one look */
-#define NS_PER_S	1000000000ULL
 #define WHOLE		100000.0	/* thousandths of a percent */
 
 /* The back end that samples. */
@@ -43,12 +42,9 @@ uint64_t
 prof_overhead_recorder_ns(const struct prof_session *session)
 {
 	struct prof_broker_stats stats;
-	struct timespec ts;
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
 	prof_broker_stats(session->se_plan.pn_broker, &stats);
-	return ((uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec +
-	    stats.bs_cpu_ns);
+	return (prof_process_cpu_ns() + stats.bs_cpu_ns);
 }
 
 static uint64_t

@@ -225,7 +225,7 @@ take_mapping(void *arg, const struct prof_record *record)
 /*
  * What it had is forgotten, and what it has now taken, if it differs.  Of one
  * that has ended nothing is left to be read: what is known stays.
- * PROF_MAPS_MORE: it has so many that there is no time for them now.
+ * PROF_MAPS_MORE: it has more than may be read now, and what is known stays.
  */
 static int
 known_renew(struct prof_reread *reread, struct known *known, uint64_t now_ns)
@@ -250,7 +250,7 @@ known_renew(struct prof_reread *reread, struct known *known, uint64_t now_ns)
 	    reread->rr_sample_ns, reread->rr_execs_lost) == -1)
 		return (-1);
 	return (prof_procfs_maps((int)known->kn_pid, now_ns, true, UINT_MAX,
-	    take_mapping, reread));
+	    take_mapping, reread) == 0 ? 0 : -1);
 }
 
 /* Those that were never read do not wait for what others have cost. */
@@ -285,7 +285,7 @@ prof_reread_now(struct prof_reread *reread, uint32_t pid, uint64_t sample_ns)
 	known->kn_mapped = 0;
 	known->kn_read_ns = end_ns;
 	reread->rr_times++;
-	return (rv == 0 ? 0 : -1);
+	return (rv);
 }
 
 /* How many samples of it there were of late, up to OFTEN. */

@@ -349,10 +349,11 @@ wait_adapt(struct prof_session *session)
 static void
 session_publish(struct prof_session *session)
 {
-	const uint64_t begin_ns = prof_cpu_ns();
+	uint64_t begin_ns;
 
 	if (!prof_pace_may(session, PROF_PACED_PUBLISH, true))
 		return;
+	begin_ns = prof_cpu_ns();
 	if (prof_merge_publish(&session->se_merge) &&
 	    session->se_wait_ms > WAIT_TABLE_MS)
 		session->se_wait_ms = WAIT_TABLE_MS;

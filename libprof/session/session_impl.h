@@ -306,7 +306,7 @@ bool	prof_pace_may(struct prof_session *session, enum prof_paced work,
 	    bool is_urgent);
 uint64_t prof_pace_paid(struct prof_session *session, enum prof_paced work,
 	    uint64_t spent_ns);
-/* The most mappings that a process may have to be read now. */
+/* Of how many mappings at most a list may be read now. */
 unsigned prof_pace_mappings(const struct prof_session *session);
 /* What has cost most is no longer recorded: its debt is nobody else's. */
 void	prof_pace_forgive(struct prof_session *session);

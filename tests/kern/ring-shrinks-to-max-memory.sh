@@ -46,7 +46,7 @@ has_warned()
 	grep -q 'warning: only .* of samples are kept: .* --max-memory is' err
 }
 
-# The limit is told ahead: later there is less in the ring than there was.
+# The warning comes before the ring is full.  A full one drops old samples.
 has_overwritten()
 {
 	has_warned || return 1

@@ -15,13 +15,14 @@ tmpdir
 # The first bpf(2) call behind each refusal must be the wait, and succeed.
 waits()		# how often
 {
-	# In a file for all threads, lines of one are cut by those of others.
-	cat trace.* >trace && rm trace.*
-	awk '/membarrier\(/ && /EPERM/ { refused++; look = 1; next }
+	# Each thread has its file: in one for all, some calls are on two lines.
+	awk 'FNR == 1 { look = 0 }
+	    /membarrier\(/ && /EPERM/ { refused++; look = 1; next }
 	    look && /bpf\(BPF_MAP_UPDATE_ELEM/ && / = 0$/ { waited++; look = 0 }
 	    END { print refused + 0, waited + 0
-	        exit !(refused >= 1 && waited == refused) }' trace ||
+	        exit !(refused >= 1 && waited == refused) }' trace.* ||
 	    fail "not another way: refusals, waits"
+	rm trace.*
 }
 
 strace -ff -qq -e trace=membarrier,bpf -o trace "$work/refuse" membarrier \

@@ -2,7 +2,8 @@
  * ASSERTION: A snapshot has each thread with its name, and each executable
  * mapping with the file's true name (blanks, line breaks, " (deleted)"), its
  * address, offset and inode, and the build-id of the file that is mapped, not
- * of the one that has taken its name.
+ * of the one that has taken its name.  A list that is longer than asked for is
+ * told from one that is not.
  */
 /* SPDX-License-Identifier: ISC */
 #include <sys/stat.h>
@@ -198,6 +199,36 @@ threads(void)
 	    "alone, %d with the name", find.fi_ntasks, find.fi_nnamed);
 }
 
+static int
+count(void *arg, const struct prof_record *record)
+{
+	CHECK(record->pr_type == PROF_R_MMAP, "not a mapping");
+	++*(int *)arg;
+	return (0);
+}
+
+/* Half of the lines are not all. */
+static void
+limits(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	unsigned nlines = 0;
+	int c, all = 0, some = 0, none = 0;
+
+	CHECK(maps != NULL, "%s", strerror(errno));
+	while ((c = getc(maps)) != EOF)
+		nlines += c == '\n';
+	fclose(maps);
+	/* What is read with may be mapped only now. */
+	CHECK(prof_procfs_maps(getpid(), 7, false, nlines + 64, count, &all) ==
+	    0 && all > 0, "%d mappings", all);
+	CHECK(prof_procfs_maps(getpid(), 7, false, nlines / 2, count,
+	    &some) == PROF_MAPS_MORE && some < all, "%d of %d mappings", some,
+	    all);
+	CHECK(prof_procfs_maps(getpid(), 7, false, 0, count, &none) ==
+	    PROF_MAPS_MORE && none == 0, "%d mappings of none", none);
+}
+
 static void
 lines(void)
 {
@@ -232,6 +263,7 @@ main(void)
 	rmdir(dir);
 	no_file();
 	threads();
+	limits();
 	lines();
 	printf("ok: names, places and build-ids of mappings; threads\n");
 	return (0);

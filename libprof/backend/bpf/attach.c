@@ -281,8 +281,9 @@ prof_bpf_state(struct prof_bpf *bpf, enum dtp_state state)
 }
 
 /*
- * When it would have begun if it had never paused.  Of two looks at the clock
- * one could come milliseconds later, and timers would seem to be late.
+ * When it would have begun if it had never paused.  It is not made from the
+ * time now: that is read later than the time at which it went on, perhaps by
+ * milliseconds, for which timers would seem to be late.
  */
 static uint64_t
 start_ns(const struct prof_bpf *bpf)
